@@ -1,0 +1,1 @@
+"""HTTP: requests in, one service call, answers or problems out."""

@@ -1,0 +1,73 @@
+"""The HTTP application over the use cases; who opens them is the caller's choice."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from app import __version__
+from app.api import (
+    builds,
+    compare,
+    counters,
+    expectations,
+    health,
+    imports,
+    later,
+    pictures,
+    presentation,
+    problems,
+    recordings,
+)
+from app.api.auth import TokenGate
+from app.api.limits import BodyLimit
+from app.core.errors import AppError
+from app.service.services import Services
+
+OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
+
+
+def create_api(open_services: OpenServices, tokens: Sequence[str] = ()) -> FastAPI:
+    """Return the application; its lifespan opens the services and closes them again.
+
+    When they cannot be opened, `app.state.failure` is the error.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with open_services() as services:
+                app.state.services = services
+                yield
+        except AppError as error:
+            app.state.failure = error
+            raise
+
+    app = FastAPI(title="Buildwright", version=__version__, lifespan=lifespan, redoc_url=None)
+    app.state.failure = None
+    app.state.counts = counters.RequestCounts()
+    problems.install(app)
+    for part in (builds, imports, recordings, expectations, compare, pictures, presentation, later, health, counters):
+        app.include_router(part.router)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(TokenGate, tokens=tokens)
+    app.add_middleware(counters.CountRequests, counts=app.state.counts)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document with the problem schema that all error answers refer to."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+        reference = "#/components/schemas/{model}"
+        problem = problems.Problem.model_json_schema(ref_template=reference)
+        parts = schema.setdefault("components", {}).setdefault("schemas", {})
+        parts.update(problem.pop("$defs", {}))
+        parts["Problem"] = problem
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,1 @@
+"""Measuring this installation: one module per benchmark, each returning a report."""

@@ -1,0 +1,78 @@
+"""`bench quality`: the suite of prompts built for real, each judged, and medians per level and gear tier."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from app.bench.builds import build, cores, scratch_services
+from app.bench.suite import Prompt, load, suite_file
+from app.core.config import Settings
+from app.model.request import BuildRequest
+from app.service.services import Services
+
+MEDIANS = ("dps", "ehp", "seconds", "evaluations")
+RESISTANCES_FROM = 76
+"""From this level on fire, cold and lightning resistance belong at their cap of 75 percent."""
+
+_CAPPED = ("fire", "cold", "lightning")
+
+
+async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, Any]:
+    """Return one report per prompt of the suite, medians per level and tier, and totals.
+
+    `only` keeps the prompts whose name contains one of its words. One line per finished build goes to stderr.
+
+    Raises:
+        InputError: nothing of the suite is left.
+    """
+    prompts = load(suite_file(), only)
+    runs = []
+    async with scratch_services(settings) as services:
+        for prompt in prompts:
+            runs.append(await _run(services, prompt))
+            print(_line(runs, len(prompts)), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
+    return {"benchmark": "quality", "cores": cores(), "totals": totals(runs), "levels": medians(runs), "runs": runs}
+
+
+async def _run(services: Services, prompt: Prompt) -> dict[str, Any]:
+    report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
+    return {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
+
+
+def _line(runs: Sequence[dict[str, Any]], of: int) -> str:
+    run = runs[-1]
+    strength = f"{run['dps'] or 0:,.0f} DPS, {run['ehp'] or 0:,.0f} EHP"
+    ended = run["outcome"] or run["status"]
+    return f"[{len(runs)}/{of}] {run['name']}: {ended}, {strength}, {run['seconds']:.0f} s; {run['delivery']}"
+
+
+def medians(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float | None]]:
+    """Return the medians of DPS, EHP, seconds and evaluations per "level tier", of the builds that have a figure."""
+    keys = dict.fromkeys(f"{run['level']} {run['gear']}" for run in runs)
+    groups = {key: [run for run in runs if f"{run['level']} {run['gear']}" == key] for key in keys}
+    return {key: {name: _median(group, name) for name in MEDIANS} for key, group in groups.items()}
+
+
+def _median(runs: Sequence[dict[str, Any]], name: str) -> float | None:
+    values = [run[name] for run in runs if run.get(name) is not None]
+    return round(statistics.median(values), 2) if values else None
+
+
+def totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return counts over all builds: ended, validated, faults by kind; and the median wall time in seconds (s)."""
+    capped = [run for run in runs if run["level"] >= RESISTANCES_FROM]
+    return {
+        "builds": len(runs),
+        "ended": sum(run["status"] == "complete" for run in runs),
+        "validated": sum(run["outcome"] == "validated" for run in runs),
+        "blocking": sum(len(run["blocking"]) for run in runs),
+        "illegal_items": sum(run["illegal_items"] for run in runs),
+        "unmet_requirements": sum(run["unmet_requirements"] for run in runs),
+        "engine_warnings": sum(run["engine_warnings"] for run in runs),
+        "unspent_points": sum(run.get("unspent_points") or 0 for run in runs),
+        "below_resistance_cap": sum(any((run["resistances"][e] or 0) < 75 for e in _CAPPED) for run in capped),
+        "median_seconds": _median(runs, "seconds"),
+    }

@@ -1,0 +1,242 @@
+"""`bench tree`: what the tree search makes of other people's builds, with their gear, skills and number of points."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.bench.authored import Case, opened, read_case
+from app.bench.scan import FullScan, balanced
+from app.core.config import Settings
+from app.core.errors import InputError, NotAvailable
+from app.engine.base import Engine, Outputs
+from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, WeaponSet
+from app.model.floors import Floor, floors_for
+from app.model.names import Attribute, GearTier
+from app.model.stats import DPS
+from app.search.objective import ATTRIBUTE_METRICS, METRICS, RESISTANCES, Objective
+from app.search.panel import Panel
+from app.search.tree import TreeSearch
+from app.search.weapon_sets import MOST, marked, marking, of_set
+from app.search.workbench import Workbench
+from app.wiring import engine_room
+from app.wiring.engines import engine_workers
+
+ENOUGH = 0.995
+"""Share of the full scan's gain at which the search counts as equal to it."""
+
+KEPT = ("TotalEHP", *RESISTANCES, "ChaosResist", *ATTRIBUTE_METRICS.values())
+"""What must not be lower than the author's."""
+
+
+async def measure(
+    settings: Settings, folder: Path | None, only: Sequence[str] = (), scan: bool = False
+) -> dict[str, Any]:
+    """Return per build what the author reached and what the search does with the same points.
+
+    `only`: names of builds to measure. `scan`: compare with a full scan of all routes before every purchase as well.
+
+    Raises:
+        NotAvailable: there are no build files.
+        InputError: none of the files has such a name.
+        EngineMissing: Path of Building is not installed.
+    """
+    files = [path for path in sorted(_folder(folder).glob("*.xml")) if not only or path.stem in only]
+    if not files:
+        raise InputError(f"There is no such build file: {', '.join(only)}")
+    room = engine_room(settings)
+    try:
+        engine = await room.engine("pob")
+        rows = [await _row(engine, path, engine_workers(settings), scan) for path in files]
+    finally:
+        await room.close()
+    figures = {"engine": engine.version.model_dump(), "kept": list(KEPT), **_summary(rows)}
+    table = [*(_line(row) for row in rows), ", ".join(f"{k} {v}" for k, v in _summary(rows).items())]
+    return {"benchmark": "tree", **figures, "table": table, "builds": rows}
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Return a build in one line of words."""
+    lower = f"; lower: {', '.join(row['lower'])}" if row["lower"] else ""
+    runs = ", ".join(f"from {r['start']} {r['trials']} trials {r['seconds']} s" for r in row["runs"])
+    scan = f"; {row['scan']}" if "scan" in row else ""
+    return (
+        f"{row['build']} ({row['skill']}): DPS {row['author_dps']} -> {row['dps']} ({row['ratio']} x), "
+        f"EHP {row['author_ehp']} -> {row['ehp']}, points {row['points'][0]} -> {row['points'][1]}{lower}; {runs}{scan}"
+    )
+
+
+def _folder(folder: Path | None) -> Path:
+    found = folder or Path(__file__).parents[3] / "shared" / "builds"
+    if not any(found.glob("*.xml")):
+        raise NotAvailable(f"There are no build files (*.xml) in {found}; name a folder that has some.")
+    return found
+
+
+def _summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "count": len(rows),
+        "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
+        "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
+        "trials": sum(run["trials"] for row in rows for run in row["runs"]),
+        "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
+    }
+
+
+@asynccontextmanager
+async def _panel(engine: Engine, case: Case, sessions: int) -> AsyncIterator[Panel]:
+    async with AsyncExitStack() as stack:
+        opened = [await stack.enter_async_context(engine.session()) for _ in range(sessions)]
+        panel = Panel(opened)
+        await panel.load(case.xml)
+        await panel.apply(case.setup)
+        yield panel
+
+
+def _objective(author: Outputs) -> Objective:
+    """Damage, nearly alone; what must be kept has the author's number as its minimum."""
+    worth = {"dps": Floor(least=1, good=1e12), "ehp": Floor(least=1, good=1)}
+    floors = floors_for(90, GearTier.MID).model_copy(update=worth)
+    minima = {key: author.get(key, 0.0) for key in KEPT}
+    minima["SpiritUnreserved"] = min(0.0, author.get("SpiritUnreserved", 0.0))
+    return Objective(floors, ehp_weight=0.08, guards=frozenset(), minima=minima)
+
+
+async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[str, Any]:
+    case = await read_case(engine, path)
+    async with _panel(engine, case, sessions) as panel:
+        runs = [await _run(panel, case, start) for start in ("author", "scratch")]
+        scanned = await _scanned(panel, case) if scan else {}
+    for run in runs:
+        run.outputs, run.points = await _afresh(engine, case, run.changes)
+    found = max(runs, key=lambda run: _objective(case.author).score(run.outputs))
+    return {
+        "build": case.name,
+        "skill": case.skill,
+        "points": [case.points, found.points],
+        "start": found.start,
+        **compared(case.author, found.outputs),
+        "runs": [run.figures() for run in runs],
+        **scanned,
+    }
+
+
+async def _scanned(panel: Panel, case: Case) -> dict[str, Any]:
+    """Spend the same points from an empty tree both ways, for damage and effective hit points alike."""
+    search, points = await _stripped(panel, case)
+    empty = search.bench.score
+    await search.spend(points)
+    await search.improve()
+    found, history = search.bench.score - empty, search.history
+    search, points = await _stripped(panel, case)
+    begun = search.bench.trials
+    await FullScan(search.bench, search.atlas, Attribute.DEXTERITY).spend(points)
+    plain, tried = search.bench.score - empty, search.bench.trials - begun
+    trials = next((n for n, score in history if score - empty >= ENOUGH * plain), history[-1][0])
+    return {
+        "scan": {
+            "search_gain": round(found, 4),
+            "scan_gain": round(plain, 4),
+            "share_of_gain": round(found / plain, 4),
+            "search_trials": history[-1][0],
+            "trials_to_the_scans_gain": trials,
+            "scan_trials": tried,
+            "share_of_trials": round(trials / tried, 4),
+        }
+    }
+
+
+async def _stripped(panel: Panel, case: Case) -> tuple[TreeSearch, int]:
+    await panel.load(case.xml)
+    await panel.apply(case.setup)
+    bench = Workbench(panel, case.blueprint, balanced())
+    await bench.measure()
+    search, in_use = await opened(bench, case)
+    await bench.commit(marking(bench.blueprint, [], in_use))
+    points = search.spent
+    await search.clear()
+    return search, points - search.spent
+
+
+@dataclass
+class Run:
+    """One search: where it started, the changes it found, and what it took."""
+
+    start: str
+    changes: list[Change]
+    trials: int
+    accepted: int
+    drift: float
+    seconds: float
+    outputs: Outputs = field(default_factory=dict)
+    points: int = 0
+
+    def figures(self) -> dict[str, Any]:
+        """Return the run in numbers."""
+        return {
+            "start": self.start,
+            "dps": round(self.outputs.get(DPS, 0.0)),
+            "trials": self.trials,
+            "accepted": self.accepted,
+            "drift": round(self.drift, 5),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+async def _run(panel: Panel, case: Case, start: str) -> Run:
+    """Search from the author's tree, or from an empty one."""
+    begun = time.monotonic()
+    await panel.load(case.xml)
+    await panel.apply(case.setup)
+    bench = Workbench(panel, case.blueprint, _objective(case.author))
+    await bench.measure()
+    search, in_use = await opened(bench, case)
+    await bench.commit(marking(bench.blueprint, [], in_use))  # what is bought next must not hang on one set's passives
+    points = search.spent
+    if start == "scratch":
+        await search.clear()
+        await search.spend(points - search.spent)
+    await search.improve()
+    await _mark(search, in_use)
+    seconds = time.monotonic() - begun
+    changes = _difference(case.blueprint, bench.blueprint)
+    return Run(start, changes, search.trials, search.accepted, search.drift, seconds)
+
+
+async def _mark(search: TreeSearch, in_use: WeaponSet) -> None:
+    """Mark as many passives for the set in use as the idle one has, because these are paid together."""
+    bench, idle = search.bench, len(of_set(search.bench.blueprint, 2 if in_use == 1 else 1))
+    chosen = marked(search.atlas, search.owned, min(idle, MOST), search.fixed)
+    await bench.commit(marking(bench.blueprint, chosen, in_use))
+
+
+def _difference(before: Blueprint, after: Blueprint) -> list[Change]:
+    old, new = {n.id: n for n in before.nodes}, {n.id: n for n in after.nodes}
+    return [
+        Deallocate(nodes=sorted(old.keys() - new.keys())),
+        Allocate(nodes=[n for n in after.nodes if old.get(n.id) != n]),
+    ]
+
+
+async def _afresh(engine: Engine, case: Case, changes: Sequence[Change]) -> tuple[Outputs, int]:
+    """Return the numbers and the points used, calculated in a session that has held nothing else."""
+    async with engine.session() as session:
+        await session.load(case.xml)
+        await session.apply([*case.setup, *changes])
+        return (await session.what_if([[]], METRICS))[0], (await session.inspect()).points["used"]
+
+
+def compared(author: Outputs, found: Outputs) -> dict[str, Any]:
+    """Return damage and effective hit points of both, their ratio, and what of `KEPT` is lower than the author's."""
+    return {
+        "author_dps": round(author.get(DPS, 0.0)),
+        "dps": round(found.get(DPS, 0.0)),
+        "ratio": round(found.get(DPS, 0.0) / max(author.get(DPS, 0.0), 1e-9), 3),
+        "author_ehp": round(author.get("TotalEHP", 0.0)),
+        "ehp": round(found.get("TotalEHP", 0.0)),
+        "lower": [key for key in KEPT if found.get(key, 0.0) < author.get(key, 0.0) - 1e-6 * abs(author.get(key, 0.0))],
+    }

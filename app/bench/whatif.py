@@ -1,0 +1,232 @@
+"""`bench whatif`: how fast candidates are tried, against a loop in Lua over Path of Building's own calculator.
+
+Rates count processor seconds of the engine (and of this process where it takes part), because other programs on the
+machine change the wall clock but not those; the comparisons of one engine with several, and the time until a session is
+ready, are by the wall clock and need idle processors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from app.bench.candidates import Case, Tries, load_case
+from app.bench.processes import cpu_seconds, private_megabytes
+from app.core.config import Settings
+from app.core.errors import NotAvailable
+from app.engine.base import Engine, Outputs, Session
+from app.engine.client import ProcessSession
+from app.model.base import Model
+from app.model.stats import DPS
+from app.search.panel import Panel
+from app.wiring import engine_room
+
+BATCH = 120
+ROUNDS = 5
+LONG_RUN = 10_000
+STARTS = 15
+ENGINES = 4
+
+VECTORS: dict[str, tuple[str, ...]] = {
+    "search": (DPS, "TotalEHP", "Life", "Mana", "FireResist", "ColdResist", "LightningResist", "ChaosResist", "Str"),
+    "damage": (DPS, "Life", "FireResist", "Str"),
+}
+"""What is asked of each candidate: with and without the estimate of hits taken."""
+
+
+class PlainLoop(Model):
+    """What the loop in Lua gives: processor seconds, and a row of numbers per candidate in the order of the metrics."""
+
+    seconds: float
+    rows: list[list[float | None]]
+
+
+PLAIN = TypeAdapter(PlainLoop)
+TRUTH = TypeAdapter(bool)
+
+
+async def measure(settings: Settings, folder: Path | None = None) -> dict[str, Any]:
+    """Return rates, ratios, memory, drift and start-up times on one heavy build.
+
+    Raises:
+        NotAvailable: Path of Building is not installed, or the folder has no build files.
+    """
+    room = engine_room(settings)
+    try:
+        if room.resolve("auto") != "pob":
+            raise NotAvailable("`bench whatif` measures Path of Building, which is not installed.")
+        engine = await room.engine("pob")
+        case = await load_case(settings, engine, folder)
+        return {
+            "benchmark": "whatif",
+            "engine": engine.version.model_dump(),
+            "build": case.name,
+            "processors": len(os.sched_getaffinity(0)),
+            "load_average": round(os.getloadavg()[0], 1),
+            "single": {name: await _single(engine, case, metrics) for name, metrics in VECTORS.items()},
+            "several": await _several(engine, case),
+            "memory": await _memory(engine, case),
+            "drift": await _drift(engine, case),
+            "start": await _start(settings, engine, case),
+        }
+    finally:
+        await room.close()
+
+
+async def _single(engine: Engine, case: Case, metrics: Sequence[str]) -> dict[str, Any]:
+    """Time the three ways by turns over the same candidates, garbage collections included; medians over the rounds."""
+    async with engine.session() as plain, engine.session() as quick:
+        assert isinstance(plain, ProcessSession)
+        assert isinstance(quick, ProcessSession)
+        await case.open(plain)
+        await case.open(quick)
+        await plain.ask("bench_restore", {}, TRUTH)
+        rounds, unequal = [], 0
+        for _ in range(ROUNDS):
+            spent = dict.fromkeys(("lua", "protocol", "quick"), 0.0)
+            for at in range(0, len(case.tries), BATCH):
+                part = case.tries[at : at + BATCH]
+                loop = await _loop(plain, part, metrics)
+                protocol, same = await _timed(plain, part, metrics)
+                fast, rows = await _timed(quick, part, metrics)
+                expected = [_named(metrics, row) for row in loop.rows]
+                unequal += sum(a != b or a != c for a, b, c in zip(expected, same, rows, strict=True))
+                spent = {k: spent[k] + v for k, v in (("lua", loop.seconds), ("protocol", protocol), ("quick", fast))}
+            rounds.append(spent)
+    return _rates(rounds, len(case.tries), unequal)
+
+
+def _rates(rounds: Sequence[dict[str, float]], count: int, unequal: int) -> dict[str, Any]:
+    def median(of: Callable[[dict[str, float]], float]) -> float:
+        return statistics.median(of(spent) for spent in rounds)
+
+    return {
+        "candidates": count,
+        "rounds": len(rounds),
+        "lua_per_second": round(median(lambda spent: count / spent["lua"]), 1),
+        "protocol_per_second": round(median(lambda spent: count / spent["protocol"]), 1),
+        "accelerated_per_second": round(median(lambda spent: count / spent["quick"]), 1),
+        "protocol_to_lua": round(median(lambda spent: spent["lua"] / spent["protocol"]), 3),
+        "accelerated_to_lua": round(median(lambda spent: spent["lua"] / spent["quick"]), 3),
+        "unequal_rows": unequal,
+    }
+
+
+async def _loop(session: ProcessSession, part: Tries, metrics: Sequence[str]) -> PlainLoop:
+    asked = [[change.model_dump(mode="json") for change in changes] for changes in part]
+    return await session.ask("bench_plain", {"candidates": asked, "metrics": list(metrics)}, PLAIN)
+
+
+async def _timed(session: ProcessSession, part: Tries, metrics: Sequence[str]) -> tuple[float, list[Outputs]]:
+    assert session.pid is not None
+    before = cpu_seconds(session.pid) + time.process_time()
+    rows = await session.what_if(part, metrics)
+    return cpu_seconds(session.pid) + time.process_time() - before, rows
+
+
+def _named(metrics: Sequence[str], row: Sequence[float | None]) -> Outputs:
+    return {name: value for name, value in zip(metrics, row, strict=True) if value is not None}
+
+
+async def _several(engine: Engine, case: Case) -> dict[str, Any]:
+    """Time the same candidates in one session and shared by several, by turns.
+
+    `ratio` is by the wall clock; `ratio_by_cpu` is what it would be on idle processors: as many times as there are
+    engines, less what each pays for the others' company (shared caches and memory).
+    """
+    ratios, by_cpu, same = [], [], True
+    async with AsyncExitStack() as stack:
+        count = max(2, min(ENGINES, len(os.sched_getaffinity(0))))
+        sessions = [await stack.enter_async_context(engine.session()) for _ in range(count)]
+        await asyncio.gather(*(case.open(session) for session in sessions))
+        alone, panel = Panel(sessions[:1]), Panel(sessions)
+        tries = (case.tries * 4)[: 4 * BATCH]
+        for _ in range(ROUNDS):
+            one, one_cpu, first = await _wall(alone, tries, sessions)
+            many, many_cpu, second = await _wall(panel, tries, sessions)
+            ratios.append(one / many)
+            by_cpu.append(count * one_cpu / many_cpu)
+            same = same and first == second
+    return {
+        "engines": count,
+        "ratio": round(statistics.median(ratios), 2),
+        "ratio_by_cpu": round(statistics.median(by_cpu), 2),
+        "same_results": same,
+    }
+
+
+async def _wall(panel: Panel, tries: Tries, sessions: Sequence[Session]) -> tuple[float, float, list[Outputs]]:
+    def used() -> float:
+        return sum(cpu_seconds(s.pid) for s in sessions if isinstance(s, ProcessSession) and s.pid is not None)
+
+    cpu, start = used(), time.perf_counter()
+    rows = await panel.what_if(tries, VECTORS["search"])
+    return time.perf_counter() - start, used() - cpu, rows
+
+
+async def _memory(engine: Engine, case: Case) -> dict[str, Any]:
+    """Return what one engine holds for itself alone after many candidates, in MB."""
+    async with engine.session() as session:
+        assert isinstance(session, ProcessSession)
+        await case.open(session)
+        pid, most, done = session.pid, 0.0, 0
+        while done < LONG_RUN:
+            await session.what_if(case.tries, VECTORS["search"])
+            done += len(case.tries)
+            assert session.pid == pid, "the engine was replaced while it was measured"
+            most = max(most, private_megabytes(pid or 0))
+        return {"candidates": done, "private_mb": round(private_megabytes(pid or 0)), "most_mb": round(most)}
+
+
+async def _drift(engine: Engine, case: Case) -> dict[str, Any]:
+    """Return the greatest relative difference between a committed move, recalculated, and its what-if."""
+    worst: dict[str, float] = {}
+    for kind, changes in case.moves.items():
+        async with engine.session() as session:
+            await case.open(session)
+            metrics = sorted((await session.stats()).values)
+            (tried,) = await session.what_if([changes], metrics)
+            report = await session.apply(changes)
+            stats = (await session.stats()).values
+            if not report.problems and not report.dropped_nodes:
+                worst[kind] = max(_relative(tried.get(key, 0.0), stats.get(key, 0.0)) for key in case.compared(metrics))
+    return {"moves": len(worst), "worst_relative": max(worst.values(), default=0.0), "by_kind": worst}
+
+
+def _relative(a: float, b: float) -> float:
+    return 0.0 if a == b else abs(a - b) / max(abs(a), abs(b))
+
+
+async def _start(settings: Settings, engine: Engine, case: Case) -> dict[str, Any]:
+    """Return milliseconds until a fresh session answers, and whether it calculates what a cold process does."""
+    waits = []
+    for _ in range(STARTS):
+        start = time.perf_counter()
+        async with engine.session() as session:
+            assert isinstance(session, ProcessSession)
+            await session.ask("bench_ready", {}, TRUTH)
+            waits.append(1000 * (time.perf_counter() - start))
+    cold = engine_room(settings)
+    try:
+        return {
+            "ready_ms": round(statistics.median(waits), 1),
+            "ready_best_ms": round(min(waits), 1),
+            "equal_to_cold": await _stats(engine, case) == await _stats(await cold.engine("pob"), case),
+        }
+    finally:
+        await cold.close()
+
+
+async def _stats(engine: Engine, case: Case) -> Outputs:
+    async with engine.session() as session:
+        await case.open(session)
+        values = (await session.stats()).values
+        return {key: values[key] for key in case.compared(sorted(values))}

@@ -1,0 +1,287 @@
+"""The command line: `buildwright`, or `python -m app`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app import __version__
+from app.console import bench as benches
+from app.console import compare as comparing
+from app.console import domain as knowledge
+from app.console import evals as evaluating
+from app.console import events as recorded
+from app.console import expect as expecting
+from app.console import importing, making, picturing, reading
+from app.console import memory as remembering
+from app.console import status as states
+from app.console.codes import Exit, guarded, run
+from app.core.config import Settings
+from app.main import serve as serve_http
+from app.model.names import GearTier, Mode
+from app.model.request import BuildRequest
+from app.worker import work
+
+app = typer.Typer(
+    name="buildwright",
+    help="One sentence in, a Path of Exile 2 build out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+pob = typer.Typer(help="Path of Building, the calculator.", no_args_is_help=True)
+db = typer.Typer(help="The store.", no_args_is_help=True)
+domain = typer.Typer(help="The knowledge that the prompts are given.", no_args_is_help=True)
+app.add_typer(pob, name="pob")
+app.add_typer(db, name="db")
+evals = typer.Typer(help="Suites of prompts, run and compared.", no_args_is_help=True)
+app.add_typer(evals, name="eval")
+app.add_typer(domain, name="domain")
+memory = typer.Typer(help="What earlier builds taught.", no_args_is_help=True)
+app.add_typer(memory, name="memory")
+
+BuildIdArgument = Annotated[str, typer.Argument(metavar="ID", help="Build id")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"buildwright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it")] = False,
+) -> None:
+    """One sentence in, a Path of Exile 2 build out."""
+
+
+@app.command()
+def build(
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What you want, in your own words")],
+    level: Annotated[int | None, typer.Option(help="Character level, 1-100")] = None,
+    gear: Annotated[GearTier | None, typer.Option(help="How good the gear may be")] = None,
+    engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
+    reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",
+    mode: Annotated[Mode, typer.Option(help="Why it is made")] = Mode.INITIAL,
+    parent: Annotated[str | None, typer.Option(help="Id of the build to start from")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the files")] = Path("builds"),
+    as_json: JsonFlag = False,
+) -> None:
+    """Make one build. Exit 0 validated, 3 finished with caveats, 1 failed, 2 usage, 130 interrupted."""
+
+    async def make() -> Exit:
+        request = BuildRequest(
+            prompt=prompt, level=level, gear=gear, mode=mode, parent_id=parent, engine=engine, reasoner=reasoner
+        )
+        return await making.make_build(Settings(), request, out, as_json)
+
+    run(make)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on")] = 8000,
+) -> None:
+    """Serve the API and the web page."""
+    guarded(lambda: serve_http(Settings(), host, port))
+
+
+@app.command()
+def worker() -> None:
+    """Work on queued builds (PostgreSQL mode)."""
+    guarded(lambda: work(Settings()))
+
+
+@pob.command("install")
+def pob_install(
+    version: Annotated[str | None, typer.Option(help="Release to fetch; default: the pinned one")] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="A checkout, a bare git directory or a tarball instead")
+    ] = None,
+) -> None:
+    """Install Path of Building for calculating."""
+    guarded(lambda: states.install(Settings(), version, source))
+
+
+@pob.command("status")
+def pob_status(as_json: JsonFlag = False) -> None:
+    """Say whether Path of Building is installed, and which."""
+    guarded(lambda: states.pob_status(Settings(), as_json))
+
+
+@db.command("upgrade")
+def db_upgrade() -> None:
+    """Bring the store to the schema of this version."""
+    guarded(lambda: states.upgrade(Settings()))
+
+
+@db.command("check")
+def db_check(as_json: JsonFlag = False) -> None:
+    """Check the store's invariants; exit 1 when one is broken."""
+    run(lambda: states.check(Settings(), as_json))
+
+
+@domain.command("check")
+def domain_check(as_json: JsonFlag = False) -> None:
+    """List missing, stale and unused knowledge files; exit 1 when a prompt asks for one that is missing."""
+    guarded(lambda: knowledge.check_domain(Settings(), as_json))
+
+
+@memory.command("show")
+def memory_show(as_json: JsonFlag = False) -> None:
+    """List what worked per skill, goal and engine version, and what you keep asking for."""
+    run(lambda: remembering.show_memory(Settings(), as_json))
+
+
+@memory.command("forget")
+def memory_forget(
+    skill: Annotated[str | None, typer.Option(metavar="NAME", help="Forget the builds of this main skill")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Forget all builds")] = False,
+) -> None:
+    """Forget what was learned; the builds themselves stay."""
+    run(lambda: remembering.forget_memory(Settings(), skill, everything))
+
+
+@app.command()
+def doctor(as_json: JsonFlag = False) -> None:
+    """Say what is installed and how it is set up; secrets are never shown."""
+    guarded(lambda: states.doctor(Settings(), as_json))
+
+
+@app.command()
+def show(
+    build_id: BuildIdArgument,
+    as_json: JsonFlag = False,
+    form: Annotated[
+        reading.ShowFormat, typer.Option("--format", help="text, markdown, json (the API's) or full (all of it)")
+    ] = "text",
+) -> None:
+    """Show a build."""
+    run(lambda: reading.show_build(Settings(), build_id, "json" if as_json else form))
+
+
+@app.command()
+def conflicts(
+    build_id: BuildIdArgument,
+    form: Annotated[Literal["mermaid", "svg"], typer.Option("--format", help="What to print")] = "mermaid",
+) -> None:
+    """Draw which conflict of a build brings about which."""
+    run(lambda: picturing.draw_conflicts(Settings(), build_id, form))
+
+
+@app.command("list")
+def list_builds(
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many")] = 20, as_json: JsonFlag = False
+) -> None:
+    """List builds, newest first."""
+    run(lambda: reading.list_builds(Settings(), limit, as_json))
+
+
+@app.command()
+def metrics(
+    build_id: BuildIdArgument,
+    as_json: JsonFlag = False,
+    events: Annotated[Literal["jsonl"] | None, typer.Option(help="Print the recorded attempts instead")] = None,
+) -> None:
+    """Show calls, success and time per phase and tool; or with --events jsonl every attempt, one JSON per line."""
+    if events is not None:
+        run(lambda: recorded.export_events(Settings(), build_id))
+    run(lambda: reading.show_metrics(Settings(), build_id, as_json))
+
+
+@app.command()
+def export(
+    build_id: BuildIdArgument,
+    form: Annotated[Literal["xml", "code", "yaml"], typer.Option("--format", help="What to print")] = "xml",
+) -> None:
+    """Print the last valid state of a build."""
+    run(lambda: reading.export_build(Settings(), build_id, form))
+
+
+@app.command()
+def compare(build_ids: Annotated[list[str], typer.Argument(metavar="A B [C...]")], as_json: JsonFlag = False) -> None:
+    """Compare builds: tool use, outcome, cost; the first is what the others are held against."""
+    run(lambda: comparing.compare_builds(Settings(), build_ids, as_json))
+
+
+@evals.command("run")
+def eval_run(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite that ships (classes), or a YAML file")],
+    trials: Annotated[int, typer.Option(min=1, max=100, help="How often each prompt is built")] = 1,
+    label: Annotated[str | None, typer.Option(help="What to keep the runs under; default: suite and time")] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Tasks named like this")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on under a label that has runs")] = False,
+    engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
+    reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",
+    as_json: JsonFlag = False,
+) -> None:
+    """Build every prompt of a suite and check calls and results. Exit 0 all passed, 1 one did not."""
+    run(
+        lambda: evaluating.run_suite(
+            Settings(),
+            suite,
+            trials=trials,
+            label=label,
+            only=only,
+            resume=resume,
+            engine=engine,
+            reasoner=reasoner,
+            as_json=as_json,
+        )
+    )
+
+
+@evals.command("list")
+def eval_list(as_json: JsonFlag = False) -> None:
+    """List labels with how many of their runs passed; compare them with `compare label:A label:B`."""
+    run(lambda: evaluating.list_labels(Settings(), as_json))
+
+
+@app.command()
+def expect(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Expectations in YAML or JSON")],
+    build_id: BuildIdArgument,
+    as_json: JsonFlag = False,
+) -> None:
+    """Check expectations against the recorded calls of a build. Exit 0 all hold, 1 one fails, 2 unusable file."""
+    run(lambda: expecting.check_expectations(Settings(), file, build_id, as_json))
+
+
+@app.command("import")
+def import_build(
+    file_or_code: Annotated[str, typer.Argument(metavar="FILE_OR_CODE", help='File, share code, or "-" for stdin')],
+    engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
+    out: Annotated[Path, typer.Option(help="Folder for the files")] = Path("builds"),
+    as_json: JsonFlag = False,
+) -> None:
+    """Import a Path of Building file or share code as a finished build. Exit 0 without faults, 3 with some."""
+    run(lambda: importing.import_build(Settings(), file_or_code, engine, out, as_json))
+
+
+@app.command()
+def bench(
+    kind: Annotated[
+        Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine"],
+        typer.Argument(help="What to measure"),
+    ],
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="whatif, tree, refine: folder with build files (XML)")
+    ] = None,
+    as_json: JsonFlag = False,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="quality: prompts, tree: builds named like this")
+    ] = None,
+    scan: Annotated[bool, typer.Option("--scan", help="tree: compare with a full scan before every purchase")] = False,
+) -> None:
+    """Measure this installation."""
+    run(lambda: benches.measure(Settings(), kind, as_json, only or (), folder, scan))

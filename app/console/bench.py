@@ -1,0 +1,63 @@
+"""`buildwright bench`: measuring this installation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from app.bench import baseline, builds, quality, reasoners, refinement, service, trees, whatif
+from app.core.config import Settings
+from app.core.errors import InputError, NotAvailable
+
+Kind = Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine"]
+BENCHMARKS: dict[Kind, Callable[[Settings], Awaitable[dict[str, Any]]]] = {
+    "baseline": baseline.measure,
+    "build": builds.measure,
+    "quality": quality.measure,
+    "whatif": whatif.measure,
+}
+
+
+async def measure(
+    settings: Settings,
+    kind: Kind,
+    as_json: bool,
+    only: Sequence[str] = (),
+    folder: Path | None = None,
+    scan: bool = False,
+) -> None:
+    """Run one benchmark and print its figures.
+
+    `only` chooses prompts of the quality suite or builds of `tree` and `refine`; `folder` is for these two, `scan` for
+    `tree`.
+
+    Raises:
+        NotAvailable: this version does not have the benchmark yet.
+        InputError: an option is given for another benchmark, or `only` matches nothing.
+    """
+    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "service"):
+        raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
+    if only and kind not in ("quality", "tree", "reasoner", "refine", "service"):
+        raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
+    if (folder and kind not in ("tree", "refine", "whatif")) or (scan and kind != "tree"):
+        raise InputError("A folder belongs to `bench whatif`, `tree` and `refine`, --scan to `bench tree`.")
+    measured: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
+        "quality": lambda: quality.measure(settings, only),
+        "reasoner": lambda: reasoners.measure(settings, only),
+        "refine": lambda: refinement.measure(settings, folder, only),
+        "service": lambda: service.measure(settings, only),
+        "whatif": lambda: whatif.measure(settings, folder),
+        "tree": lambda: trees.measure(settings, folder, only, scan),
+    }
+    report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()
+    typer.echo(json.dumps(report, indent=2) if as_json else _words(report))
+
+
+def _words(report: dict[str, Any]) -> str:
+    if "table" in report:
+        return "\n".join(report["table"])
+    return "\n".join(f"{name}: {value}" for name, value in report.items())

@@ -1,0 +1,119 @@
+"""`pob`, `db`, `doctor`: what is installed, and whether the store is sound."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import SecretStr
+
+from app import __version__
+from app.console.codes import Exit
+from app.core.config import Settings
+from app.core.errors import AppError
+from app.wiring import engine_room, install_pob, installed_pob, store_is_current, store_report, upgrade_store
+
+
+def install(settings: Settings, version: str | None, source: Path | None) -> None:
+    """Install Path of Building and say which version it is."""
+    typer.echo(f"Installing Path of Building into {settings.pob_home} ...", err=True)
+    found = install_pob(settings, source, version)
+    typer.echo(f"Path of Building {found.version}, passive tree {found.tree_version}, in {settings.pob_home}")
+
+
+def pob_status(settings: Settings, as_json: bool) -> Exit:
+    """Say which Path of Building is installed; exit 1 when none is."""
+    found = installed_pob(settings)
+    report: dict[str, Any] = {"installed": found is not None, "path": str(settings.pob_home)}
+    report |= found.model_dump() if found else {}
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+    elif found:
+        typer.echo(f"Path of Building {found.version}, passive tree {found.tree_version}, in {settings.pob_home}")
+    else:
+        typer.echo(f"Path of Building is not installed in {settings.pob_home}; run `buildwright pob install`.")
+    return Exit.OK if found else Exit.FAILED
+
+
+def upgrade(settings: Settings) -> None:
+    """Bring the store to the current schema."""
+    upgrade_store(settings)
+    typer.echo("The store has the current schema.")
+
+
+async def check(settings: Settings, as_json: bool) -> Exit:
+    """Check the store's invariants and print what is broken."""
+    report = await store_report(settings)
+    if as_json:
+        typer.echo(report.model_dump_json(indent=2))
+    else:
+        lines = [*report.database, *(f"{found.build_id}: {found.broken}" for found in report.findings)]
+        typer.echo("\n".join([*lines, f"{report.builds} builds checked, {len(lines)} broken invariants"]))
+    return Exit.OK if report.sound else Exit.FAILED
+
+
+def doctor(settings: Settings, as_json: bool) -> Exit:
+    """Print versions, engine, store and settings; exit 1 when builds could not be made."""
+    report = examine(settings)
+    typer.echo(json.dumps(report, indent=2) if as_json else _words(report))
+    return Exit.OK if report["engine"]["usable"] and report["store"]["usable"] else Exit.FAILED
+
+
+def examine(settings: Settings) -> dict[str, Any]:
+    """Return what doctor reports, without any secret."""
+    pob = installed_pob(settings)
+    return {
+        "buildwright": __version__,
+        "python": platform.python_version(),
+        "engine": _engine(settings),
+        "pob": {"path": str(settings.pob_home), "version": pob.version if pob else None},
+        "store": _store(settings),
+        "settings": {name: _shown(value) for name, value in settings},
+    }
+
+
+def _engine(settings: Settings) -> dict[str, Any]:
+    room = engine_room(settings)
+    try:
+        room.check("auto")
+    except AppError as error:
+        return {"usable": False, "name": None, "problem": error.message}
+    return {"usable": True, "name": room.resolve("auto")}
+
+
+def _store(settings: Settings) -> dict[str, Any]:
+    url = _without_password(settings.database)
+    try:
+        return {"url": url, "usable": True, "current_schema": store_is_current(settings)}
+    except AppError as error:
+        return {"url": url, "usable": False, "problem": error.message}
+
+
+def _without_password(url: str) -> str:
+    scheme, mark, rest = url.partition("://")
+    credentials, at, host = rest.rpartition("@")
+    return f"{scheme}{mark}{credentials.partition(':')[0]}:***{at}{host}" if at else url
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return "set, not shown"
+    if isinstance(value, str):
+        return _without_password(value)
+    return value if isinstance(value, (int, float)) or value is None else str(value)
+
+
+def _words(report: dict[str, Any]) -> str:
+    engine, store = report["engine"], report["store"]
+    state = "ready" if store.get("current_schema") else store.get("problem", "new, or to be upgraded")
+    lines = [
+        f"Buildwright {report['buildwright']} on Python {report['python']}",
+        f"Engine: {engine['name']}" if engine["usable"] else f"Engine: none ({engine['problem']})",
+        f"Path of Building: {report['pob']['version'] or 'not installed'} ({report['pob']['path']})",
+        f"Store: {store['url']} ({state})",
+        "Settings:",
+    ]
+    return "\n".join([*lines, *(f"  {name}: {value}" for name, value in report["settings"].items())])

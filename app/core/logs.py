@@ -1,0 +1,76 @@
+"""Logging to stderr, plain or as JSON lines, with secrets taken out of everything that is written."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import TextIO
+
+from app.core.redaction import Redactor
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_PLAIN = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+_QUIET = ("httpx", "httpcore", "aiosqlite", "alembic", "asyncio")
+"""Libraries whose debug output would drown ours, or print requests with their headers."""
+
+
+class PlainFormatter(logging.Formatter):
+    """One line per record, extra fields at the end as key=value."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__(_PLAIN)
+        self._redactor = redactor
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line (and the traceback, if any) without secrets."""
+        fields = " ".join(f"{key}={value}" for key, value in self._redactor.data(_extra(record)).items())
+        line = super().format(record)
+        return self._redactor.text(f"{line} [{fields}]" if fields else line)
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per record: at, level, logger, message, error, and the extra fields."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object as one line without secrets."""
+        entry = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_extra(record),
+        }
+        if record.exc_info:
+            entry["error"] = self.formatException(record.exc_info)
+        line = json.dumps(self._redactor.data(entry), ensure_ascii=False, default=str)
+        return self._redactor.text(line)
+
+
+def set_up_logging(
+    level: str = "INFO",
+    redactor: Redactor | None = None,
+    *,
+    as_json: bool = False,
+    stream: TextIO | None = None,
+) -> None:
+    """Send all logs of this process to `stream` (stderr), replacing earlier set-ups."""
+    formatter = JsonFormatter if as_json else PlainFormatter
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(formatter(redactor or Redactor()))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    # It warns about every method that our models define themselves, which is how we use it.
+    logging.getLogger("transitions").setLevel(logging.ERROR)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def _extra(record: logging.LogRecord) -> dict[str, object]:
+    return {key: value for key, value in vars(record).items() if key not in _STANDARD}

@@ -1,0 +1,1 @@
+"""Headless Path of Building in a child process."""

@@ -1,0 +1,95 @@
+"""What runs inside a Path of Building child: requests in, JSON-ready answers out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from app.core.errors import BadImport
+from app.engine.pob.lua import LuaPob, manifest_version
+from app.engine.pob.xmltext import read, write
+from app.engine.protocol import Refused
+from app.model.stats import EngineVersion
+
+TREE_VERSION = "0_5"
+FACTS = ("classes", "gems", "nodes", "bases", "uniques")
+MAX_AMPERSANDS = 20_000
+
+
+class PobBackend:
+    """Answers the operations of the engine protocol with Path of Building at `path` (the folder that holds src/)."""
+
+    def __init__(self, path: Path) -> None:
+        self._home = Path(path)
+        self._pob: LuaPob | None = None
+        self._facts: dict[str, Any] = {}
+        self._version: dict[str, Any] = {}
+
+    def warm(self) -> dict[str, Any]:
+        """Boot Path of Building and gather the facts, so that forked sessions share both; return the version."""
+        if self._pob is None:
+            self._version = EngineVersion(
+                name="pob", version=manifest_version(self._home), tree_version=TREE_VERSION
+            ).model_dump(mode="json")
+            self._pob = LuaPob(self._home)
+            for op in FACTS:
+                self._facts[op] = self._pob.call(op, {})
+            self._pob.call("rest", {})
+        return self._version
+
+    def handle(self, op: str, args: dict[str, Any]) -> Any:
+        """Answer one operation.
+
+        Raises:
+            Refused: the request is wrong; the session stays usable.
+            PobFault: Path of Building failed.
+        """
+        if op == "version":
+            return self.warm()
+        self.warm()
+        if op in self._facts:
+            return self._facts[op]
+        answer = getattr(self, f"_{op}", None)
+        if answer is not None:
+            return answer(args)
+        return self._call(op, args)
+
+    def _call(self, op: str, args: dict[str, Any]) -> Any:
+        assert self._pob is not None
+        return self._pob.call(op, args)
+
+    def _what_if(self, args: dict[str, Any]) -> list[dict[str, float]]:
+        metrics = args["metrics"]
+        rows = self._call("what_if", args)
+        return [_named(metrics, row) for row in rows]
+
+    def _stats(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {"engine": self._version, "values": self._call("stats", args)["values"]}
+
+    def _load(self, args: dict[str, Any]) -> Any:
+        xml = args["xml"]
+        return self._call("load", _checked(xml if isinstance(xml, bytes) else str(xml).encode()))
+
+    def _export(self, args: dict[str, Any]) -> str:
+        text = self._call("export", args)["xml"]
+        assert isinstance(text, str)
+        return text
+
+
+def _named(metrics: list[str], row: list[float | None] | None) -> dict[str, float]:
+    if row is None:
+        return {}
+    return {name: value for name, value in zip(metrics, row, strict=True) if value is not None}
+
+
+def _checked(xml: bytes) -> dict[str, Any]:
+    """Return the file in PoB's dialect and the texts in it that PoB will parse line by line."""
+    if xml.count(b"&") > MAX_AMPERSANDS:
+        raise Refused("the file has too many entities")
+    try:
+        root = read(xml)
+    except BadImport as exc:
+        raise Refused(exc.message) from exc
+    texts = [item.text or "" for item in root.iter("Item")]
+    texts += [option.get("string", "") for option in root.iter("Input") if option.get("name") == "customMods"]
+    return {"xml": write(root).decode(), "texts": texts}

@@ -1,0 +1,138 @@
+"""The engine port over child processes: one zygote, sessions forked from it, a bound on how many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from app.core.errors import EngineCrashed, EngineError
+from app.engine.base import Facts, Session
+from app.engine.channel import Channel
+from app.engine.client import Limits, ProcessSession
+from app.engine.facts import ProcessFacts
+from app.engine.protocol import MAX_LINE_BYTES
+from app.engine.zygote import Child, Zygote, launch
+from app.model.stats import EngineVersion
+
+
+class ProcessEngine:
+    """An engine in child processes; implements `Engine`.
+
+    `backend` is a name of `app.engine.worker.BACKENDS` or "module:Class"; `options` are the worker's (pob: path).
+    At most `workers` sessions are open at once, others wait; facts have a session apart. Deadlines are seconds;
+    a child whose resident memory is above `memory_limit_bytes` is replaced between two calls.
+    """
+
+    def __init__(
+        self,
+        backend: str,
+        options: Mapping[str, str] | None = None,
+        workers: int = 2,
+        *,
+        call_deadline_s: float = 60.0,
+        candidate_deadline_s: float = 0.25,
+        start_deadline_s: float = 120.0,
+        fork_deadline_s: float = 15.0,
+        memory_limit_bytes: int = 1_500_000_000,
+        max_line_bytes: int = MAX_LINE_BYTES,
+    ) -> None:
+        # The hard bound leaves room above the limit, so that a child is replaced in peace before it runs into it.
+        self._arguments = {**(options or {}), "backend": backend, "memory-bytes": str(2 * memory_limit_bytes)}
+        self._limits = Limits(call_deadline_s, candidate_deadline_s, memory_bytes=memory_limit_bytes)
+        self._start_deadline_s = start_deadline_s
+        self._fork_deadline_s = fork_deadline_s
+        self._max_line_bytes = max_line_bytes
+        self._zygote: Zygote | None = None
+        self._version: EngineVersion | None = None
+        self._closed = False
+        self._starting = asyncio.Lock()
+        self._free = asyncio.Semaphore(workers)
+        self._sessions: set[ProcessSession] = set()
+        self._facts_session = ProcessSession(self._open_channel, self._limits)
+        self._facts = ProcessFacts(self._facts_session)
+
+    @property
+    def version(self) -> EngineVersion:
+        """Which engine this is.
+
+        Raises:
+            EngineError: it has not been started.
+        """
+        if self._version is None:
+            raise EngineError("the engine has not been started")
+        return self._version
+
+    @property
+    def facts(self) -> Facts:
+        """What it knows about the game."""
+        return self._facts
+
+    def pids(self) -> set[int]:
+        """Return the process ids of the zygote and of all open sessions, for health checks."""
+        sessions = {session.pid for session in [*self._sessions, self._facts_session]}
+        zygote = {self._zygote.pid} if self._zygote is not None else set()
+        return zygote | {pid for pid in sessions if pid is not None}
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """Open a session; its child is forked at the first call, and leaving the context ends it."""
+        return self._session()
+
+    async def start(self) -> None:
+        """Start the zygote, unless one runs.
+
+        Raises:
+            EngineMissing: what the backend calculates with is not installed.
+            EngineCrashed, EngineHung, EngineGarbage: it did not start.
+        """
+        await self._running()
+
+    async def close(self) -> None:
+        """End all child processes; the engine is of no further use."""
+        self._closed = True
+        for session in [*self._sessions, self._facts_session]:
+            await session.close()
+        async with self._starting:
+            zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            await zygote.close()
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[Session]:
+        async with self._free:
+            session = ProcessSession(self._open_channel, self._limits)
+            self._sessions.add(session)
+            try:
+                yield session
+            finally:
+                self._sessions.discard(session)
+                await session.close()
+
+    async def _open_channel(self) -> Channel:
+        return await Channel.to(await self._fork(), self._max_line_bytes)
+
+    async def _fork(self) -> Child:
+        zygote = await self._running()
+        try:
+            return await zygote.fork(self._fork_deadline_s)
+        except EngineCrashed:
+            # It died since it was last seen alive; a second failure is no accident.
+            return await (await self._running()).fork(self._fork_deadline_s)
+
+    async def _running(self) -> Zygote:
+        async with self._starting:
+            if self._closed:
+                raise EngineError("the engine is closed")
+            if self._zygote is not None and self._zygote.alive:
+                return self._zygote
+            dead, self._zygote = self._zygote, None
+            if dead is not None:
+                await dead.close()
+            self._zygote = await launch(self._arguments, self._start_deadline_s)
+            self._note_version(self._zygote.version)
+            return self._zygote
+
+    def _note_version(self, version: EngineVersion) -> None:
+        if self._version not in (None, version):
+            self._facts.forget()
+        self._version = version

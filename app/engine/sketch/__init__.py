@@ -1,0 +1,1 @@
+"""The embedded estimator used when Path of Building is absent."""

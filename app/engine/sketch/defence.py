@@ -1,0 +1,134 @@
+"""Attributes, pools, resistances, ratings, and how much damage a character survives.
+
+Formulas are the game's with Path of Building's quest rewards and its default resistance penalty; the effective hit
+pool is a mean over one hit of every damage type from the configured enemy.
+"""
+
+from __future__ import annotations
+
+import math
+
+from app.engine.sketch.enemy import ARMOUR_RATIO, Enemy, armour_reduction
+from app.engine.sketch.pack import Game, Pack
+from app.engine.sketch.sums import DAMAGE_TYPES, ELEMENTS, Stats, Sums
+from app.model.blueprint import ConfigValue
+
+LIFE_BASE, LIFE_PER_LEVEL, LIFE_PER_STRENGTH = 16, 12, 2
+MANA_BASE, MANA_PER_LEVEL, MANA_PER_INTELLIGENCE = 30, 4, 2
+EVASION_BASE = 7
+ACCURACY_PER_LEVEL, ACCURACY_PER_DEXTERITY = 6, 6
+MANA_REGENERATION = 0.04
+MOST_RESISTANCE, MOST_BLOCK = 75, 50
+CHAOS_SHARE = 0.4
+"""Chaos damage of an enemy's hit, as a share of each other type."""
+CHAOS_ON_SHIELD = 2
+"""Chaos damage counts this often against Energy Shield."""
+BLOCKED_SHARE = 0.5
+"""Share of hits that can be blocked at all; an estimate."""
+
+
+class Defence:
+    """Calculates what a character has."""
+
+    def __init__(self, pack: Pack, sums: Sums) -> None:
+        self._game: Game = pack.game
+        self._sums = sums
+
+    def pools(self, stats: Stats, level: int) -> Stats:
+        """Return attributes, life, mana, energy shield, armour, evasion, accuracy and Spirit."""
+        sums, quests = self._sums, self._game.quests
+        attributes = {a: math.floor(sums.scaled(stats, a)) for a in ("str", "dex", "int")}
+        life = LIFE_BASE + quests["life"] + LIFE_PER_LEVEL * level + LIFE_PER_STRENGTH * attributes["str"]
+        mana = MANA_BASE + MANA_PER_LEVEL * level + MANA_PER_INTELLIGENCE * attributes["int"]
+        accuracy = ACCURACY_PER_LEVEL * (level - 1) + ACCURACY_PER_DEXTERITY * attributes["dex"]
+        return {
+            **attributes,
+            "life": round(self._pool(stats, "life", life, quests["life_inc"])),
+            "mana": round(self._pool(stats, "mana", mana, quests["mana_inc"])),
+            "energy_shield": round(sums.scaled(stats, "energy_shield")),
+            "armour": round(sums.scaled(stats, "armour")),
+            "evasion": round(sums.scaled(stats, "evasion", EVASION_BASE)),
+            "accuracy": round(sums.scaled(stats, "accuracy", accuracy)),
+            "spirit": round(sums.scaled(stats, "spirit", quests["spirit"])),
+        }
+
+    def outputs(self, stats: Stats, pools: Stats, enemy: Enemy, config: dict[str, ConfigValue]) -> dict[str, float]:
+        """Return everything about survival under PoB's names."""
+        out = self._resistances(stats, config)
+        out |= {
+            "Str": pools["str"],
+            "Dex": pools["dex"],
+            "Int": pools["int"],
+            "Life": pools["life"],
+            "LifeUnreserved": pools["life"],
+            "Mana": pools["mana"],
+            "ManaUnreserved": pools["mana"],
+            "EnergyShield": pools["energy_shield"],
+            "Armour": pools["armour"],
+            "Evasion": pools["evasion"],
+            "Spirit": pools["spirit"],
+            "EvadeChance": round(enemy.evade_chance(pools["evasion"])),
+            "EffectiveBlockChance": min(MOST_BLOCK, self._sums.scaled(stats, "block", stats.get("block", 0.0))),
+            **self._recovery(stats, pools),
+        }
+        return out | self._survival(stats, pools, enemy, out)
+
+    def _pool(self, stats: Stats, name: str, base: float, quest_increase: float) -> float:
+        flat = base + self._sums.total(stats, name, "flat")
+        return flat * (1 + (quest_increase + self._sums.total(stats, name, "inc")) / 100)
+
+    def _resistances(self, stats: Stats, config: dict[str, ConfigValue]) -> dict[str, float]:
+        penalty = float(config.get("resistancePenalty", self._game.resistance_penalty))
+        out = {}
+        for kind in (*ELEMENTS, "chaos"):
+            base = 0.0 if kind == "chaos" else penalty + self._game.quests["elemental_resistances"]
+            total = base + self._sums.total(stats, f"{kind}_resistance", "flat")
+            most = MOST_RESISTANCE + self._sums.total(stats, f"max_{kind}_resistance", "flat")
+            name = f"{kind.capitalize()}Resist"
+            out[name], out[f"{name}Total"] = min(total, most), total
+            out[f"{name}OverCap"], out[f"Missing{name}"] = max(0.0, total - most), max(0.0, most - total)
+        return out
+
+    def _recovery(self, stats: Stats, pools: Stats) -> dict[str, float]:
+        sums = self._sums
+        life = sums.total(stats, "life_regeneration", "flat")
+        life += pools["life"] * sums.total(stats, "life_regeneration_percent", "flat") / 100
+        life *= 1 + sums.total(stats, "life_regeneration", "inc") / 100
+        mana = pools["mana"] * MANA_REGENERATION * (1 + sums.total(stats, "mana_regeneration", "inc") / 100)
+        moving = (1 + sums.total(stats, "movement_speed", "flat") / 100) * (1 - stats.get("movement_penalty", 0.0))
+        return {
+            "LifeRegenRecovery": round(life, 1),
+            "ManaRegenRecovery": round(mana, 1),
+            "EffectiveMovementSpeedMod": round(moving, 4),
+        }
+
+    def _survival(self, stats: Stats, pools: Stats, enemy: Enemy, out: dict[str, float]) -> dict[str, float]:
+        life, shield = pools["life"], pools["energy_shield"]
+        on_elements = pools["armour"] * self._sums.total(stats, "armour_to_elemental", "flat") / 100
+        taken: dict[str, float] = {}
+        found: dict[str, float] = {}
+        for kind in DAMAGE_TYPES:
+            armour = pools["armour"] if kind == "physical" else on_elements if kind in ELEMENTS else 0.0
+            resisted = _resisted(out.get(f"{kind.capitalize()}Resist", 0.0), enemy, kind)
+            amount = enemy.damage * (CHAOS_SHARE if kind == "chaos" else 1.0)
+            taken[kind] = amount * resisted * (1 - armour_reduction(armour, amount * resisted))
+            pool = life + (shield / CHAOS_ON_SHIELD if kind == "chaos" else shield)
+            found[f"{kind.capitalize()}MaximumHitTaken"] = round(_maximum_hit(pool, armour) / resisted)
+        rest = sum(taken.values()) - taken["chaos"]
+        hits = shield / (rest + CHAOS_ON_SHIELD * taken["chaos"]) + life / (rest + taken["chaos"])
+        avoided = (1 - out["EvadeChance"] / 100) * (1 - out["EffectiveBlockChance"] * BLOCKED_SHARE / 100)
+        found["TotalEHP"] = hits * enemy.damage * (len(ELEMENTS) + 1 + CHAOS_SHARE) / avoided
+        return found
+
+
+def _resisted(resistance: float, enemy: Enemy, kind: str) -> float:
+    if kind == "physical":
+        return 1.0
+    pierced = resistance - enemy.penetration if kind in ELEMENTS and resistance > 0 else resistance
+    return 1 - max(-200.0, pierced) / 100
+
+
+def _maximum_hit(pool: float, armour: float) -> float:
+    """Return the largest hit survived: the positive root of hit x (1 - armour / (armour + 10 x hit)) = pool."""
+    ratio = ARMOUR_RATIO
+    return (ratio * pool + math.sqrt(ratio * ratio * pool * pool + 4 * ratio * armour * pool)) / (2 * ratio)

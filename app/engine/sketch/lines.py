@@ -1,0 +1,94 @@
+"""Item and passive lines: wording of a stat, and back."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cached_property
+
+from app.engine.sketch.pack import Amount, Number, Pack, Span, Spans
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_FLAGS = re.compile(r"\{[^}]*\}")
+
+
+class Wording:
+    """Writes stats as lines that Path of Building reads, and reads such lines."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+
+    def line(self, stat: str, amount: Amount) -> str:
+        """Return the line of a stat with its number(s)."""
+        return self._fill(stat, [_plain(number) for number in parts(amount)])
+
+    def span_line(self, stat: str, spans: Spans) -> str:
+        """Return the line with ranges as the game shows them: +(10-19) to maximum Life."""
+        return self._fill(stat, [_span_text(span) for span in span_parts(spans)])
+
+    def read(self, line: str) -> tuple[str, Amount] | None:
+        """Return stat and number(s) of a line, or None when the pack has no such wording."""
+        text = _FLAGS.sub("", line).strip()
+        stat = self._stats_by_shape.get(_NUMBER.sub("#", text))
+        numbers = [float(n) for n in _NUMBER.findall(text)]
+        if stat is None:
+            return None
+        if len(numbers) == 2:
+            return stat, (numbers[0], numbers[1])
+        return stat, numbers[0] if numbers else 1
+
+    @cached_property
+    def _stats_by_shape(self) -> dict[str, str]:
+        return {stat.line: key for key, stat in self._pack.stats.items()}
+
+    def _fill(self, stat: str, texts: list[str]) -> str:
+        line = self._pack.stats[stat].line
+        for text in texts:
+            line = line.replace("#", text, 1)
+        return line
+
+
+def parts(amount: Amount) -> tuple[Number, ...]:
+    """Return the numbers of an amount as a tuple."""
+    return amount if isinstance(amount, tuple) else (amount,)
+
+
+def mean(amount: Amount) -> float:
+    """Return what the calculator uses: the number, or the middle of "# to #"."""
+    return sum(amount) / 2 if isinstance(amount, tuple) else float(amount)
+
+
+def span_parts(spans: Spans) -> tuple[Span, ...]:
+    """Return the span of each number of a line; a pair of plain numbers is one span."""
+    if isinstance(spans, tuple) and any(isinstance(span, tuple) for span in spans):
+        return spans
+    return (spans,)  # type: ignore[return-value]  # what is left is a number or a pair of numbers
+
+
+def rolled(spans: Spans, roll: float) -> Amount:
+    """Return the amount at a place 0.0-1.0 of its range, rounded half up at the decimals of its ends, as PoB does."""
+    numbers = [_at(span, roll) for span in span_parts(spans)]
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def _at(span: Span, roll: float) -> Number:
+    if not isinstance(span, tuple):
+        return span
+    low, high = span
+    scale: int = 10 ** max(_decimals(low), _decimals(high))
+    value = math.floor((low + roll * (high - low)) * scale + 0.5 + 1e-9)
+    return value if scale == 1 else value / scale
+
+
+def _decimals(number: Number) -> int:
+    return len(str(number).partition(".")[2]) if isinstance(number, float) else 0
+
+
+def _span_text(span: Span) -> str:
+    if not isinstance(span, tuple):
+        return _plain(span)
+    return _plain(span[0]) if span[0] == span[1] else f"({_plain(span[0])}-{_plain(span[1])})"
+
+
+def _plain(number: Number) -> str:
+    return str(int(number)) if float(number).is_integer() else f"{number:g}"

@@ -1,0 +1,131 @@
+"""The character sheet: everything a blueprint brings to the calculation, added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.engine.protocol import Refused
+from app.engine.sketch.gear import Wardrobe, Weapon, Worn
+from app.engine.sketch.lines import mean
+from app.engine.sketch.pack import Effect, Pack, Passive, Skill, Support
+from app.engine.sketch.sums import Stats, add
+from app.model.blueprint import JEWEL_SLOT, Blueprint, Gem, PassiveNode, SkillGroup
+
+SWAP = " Swap"
+_ATTRIBUTES = {"str": "strength", "dex": "dexterity", "int": "intelligence"}
+
+
+@dataclass(frozen=True, slots=True)
+class SkillUse:
+    """An active skill as it is socketed: its gem and the supports that act on it."""
+
+    gem: Gem
+    skill: Skill
+    supports: tuple[Support, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What counts for one build. `lasting` are effects of persistent skills, `reserved` the Spirit they take."""
+
+    blueprint: Blueprint
+    stats: Stats
+    worn: dict[str, Worn]
+    weapon: Weapon | None
+    main: SkillUse | None
+    lasting: tuple[Effect, ...]
+    reserved: float
+
+
+class Sheets:
+    """Makes character sheets."""
+
+    def __init__(self, pack: Pack, wardrobe: Wardrobe) -> None:
+        self._pack = pack
+        self._wardrobe = wardrobe
+        self._passive_stats = {p.id: {k: mean(v) for k, v in p.gives.items()} for p in pack.passives.values()}
+
+    def sheet(self, blueprint: Blueprint, main_group: int | None = None) -> Sheet:
+        """Return the sheet of the blueprint for its main group, or another 1-based group.
+
+        Raises:
+            Refused: the blueprint names something the pack does not know.
+        """
+        group = self._group(blueprint, blueprint.main_group if main_group is None else main_group)
+        swapped = bool(group and (group.slot or "").endswith(SWAP))
+        worn = {slot: self._wardrobe.worn(item) for slot, item in blueprint.items.items()}
+        stats = self._class_stats(blueprint)
+        self._add_passives(stats, blueprint.nodes, 2 if swapped else 1)
+        self._add_gear(stats, blueprint, worn, swapped)
+        hand = worn.get("Weapon 1" + (SWAP if swapped else ""))
+        lasting = [use for g in blueprint.groups if (use := self.use(g)) and use.skill.spirit]
+        return Sheet(
+            blueprint=blueprint,
+            stats=stats,
+            worn=worn,
+            weapon=hand.weapon if hand else None,
+            main=self.use(group) if group else None,
+            lasting=tuple(effect for use in lasting for effect in use.skill.effects),
+            reserved=sum(use.skill.spirit for use in lasting),
+        )
+
+    def use(self, group: SkillGroup) -> SkillUse | None:
+        """Return the group's active skill with its supports, or None when nothing is usable in it."""
+        if not group.enabled:
+            return None
+        gems = [(gem, self._pack.gem(gem.gem_id)) for gem in group.gems if gem.enabled]
+        active = [(gem, fact) for gem, fact in gems if isinstance(fact, Skill)]
+        if not active:
+            return None
+        gem, skill = active[min(group.main_skill, len(active)) - 1]
+        return SkillUse(gem, skill, acting_supports(skill, [f for _, f in gems if isinstance(f, Support)]))
+
+    def _group(self, blueprint: Blueprint, index: int) -> SkillGroup | None:
+        return blueprint.groups[index - 1] if 1 <= index <= len(blueprint.groups) else None
+
+    def _class_stats(self, blueprint: Blueprint) -> Stats:
+        chosen = self._pack.classes.get(blueprint.class_name)
+        if chosen is None:
+            raise Refused(f"unknown class {blueprint.class_name!r}")
+        return dict(zip(_ATTRIBUTES.values(), map(float, chosen.attributes), strict=True))
+
+    def _add_passives(self, stats: Stats, nodes: list[PassiveNode], weapon_set: int) -> None:
+        for node in nodes:
+            if node.weapon_set not in (0, weapon_set):
+                continue
+            given = self._passive_stats.get(node.id)
+            if given is None:
+                raise Refused(f"unknown passive {node.id}")
+            if given:
+                add(stats, given)
+            elif node.attribute is not None and self._passive(node).kind == "attribute":
+                key = _ATTRIBUTES[node.attribute]
+                stats[key] = stats.get(key, 0.0) + self._pack.game.attribute_passive
+
+    def _passive(self, node: PassiveNode) -> Passive:
+        return self._pack.passives[node.id]
+
+    def _add_gear(self, stats: Stats, blueprint: Blueprint, worn: dict[str, Worn], swapped: bool) -> None:
+        sockets = {f"{JEWEL_SLOT}{n.id}" for n in blueprint.nodes}
+        charms: list[Worn] = []
+        for slot, thing in worn.items():
+            if slot.startswith("Charm"):
+                charms += [thing] if thing.item.active else []
+            elif _counts(slot, sockets, swapped):
+                add(stats, thing.stats)
+        limit = int(min(3, stats.get("charm_slots", 0)))
+        for charm in charms[:limit]:
+            add(stats, charm.buff)
+
+
+def _counts(slot: str, sockets: set[str], swapped: bool) -> bool:
+    """Return whether what is worn in the slot acts: jewels in allocated sockets, the weapon set in use."""
+    if slot.startswith("Weapon"):
+        return slot.endswith(SWAP) == swapped
+    return not slot.startswith("Flask") and (not slot.startswith(JEWEL_SLOT) or slot in sockets)
+
+
+def acting_supports(skill: Skill, supports: list[Support]) -> tuple[Support, ...]:
+    """Return the supports that act on the skill: compatible, and of each family only the last, as in PoB."""
+    last = {support.family or support.id: support for support in supports if support.name in skill.supports}
+    return tuple(s for s in supports if last.get(s.family or s.id) is s)

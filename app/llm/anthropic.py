@@ -1,0 +1,113 @@
+"""The Anthropic messages wire format. Pure mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.llm.base import Message, Reply, ToolCall, ToolSpec, Usage
+from app.llm.stream import anthropic_message
+
+PATH = "/v1/messages"
+API_VERSION = "2023-06-01"
+STREAMING: dict[str, Any] = {"stream": True}
+joined = anthropic_message
+_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Block(_Wire):
+    type: str
+    text: str = ""
+    id: str = ""
+    name: str = ""
+    input: Any = None
+
+
+class _Usage(_Wire):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Answer(_Wire):
+    type: Literal["message"]
+    model: str = ""
+    content: list[_Block] = Field(default_factory=list)
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """Return version and authorisation headers."""
+    return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})}
+
+
+def body(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max_output_tokens: int) -> dict[str, Any]:
+    """Return the request body; the system prompt and the tools are marked for the provider's prompt cache."""
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    request: dict[str, Any] = {"model": model, "max_tokens": max_output_tokens, "messages": _turns(messages)}
+    if system:
+        request["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+    if tools:
+        request["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in tools
+        ]
+    return request
+
+
+def adapted(request: dict[str, Any], complaint: str) -> dict[str, Any] | None:
+    """Return None: all models take the same request."""
+    return None
+
+
+def reply(payload: object) -> Reply:
+    """Read an answer.
+
+    Raises:
+        pydantic.ValidationError: it is not one.
+    """
+    answer = _Answer.model_validate(payload)
+    uses = [block for block in answer.content if block.type == "tool_use"]
+    good = [block for block in uses if isinstance(block.input, dict)]
+    bad = [(block.id, block.name, "arguments are not an object") for block in uses if block not in good]
+    return Reply(
+        text="".join(block.text for block in answer.content if block.type == "text"),
+        tool_calls=[ToolCall(id=block.id, name=block.name, arguments=block.input) for block in good],
+        bad_arguments=bad,
+        usage=_usage(answer.usage),
+        model=answer.model,
+        finish="refusal" if answer.stop_reason == "refusal" else _FINISH.get(answer.stop_reason or "", "other"),
+    )
+
+
+def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Tool answers are user turns here, and turns of one side are merged: the format wants them to alternate."""
+    spoken = [message for message in messages if message.role != "system"]
+    sides = groupby(spoken, key=lambda message: "assistant" if message.role == "assistant" else "user")
+    return [{"role": side, "content": [block for one in turn for block in _blocks(one)]} for side, turn in sides]
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    if message.tool_call_id is not None:
+        return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content}]
+    text = [{"type": "text", "text": message.content}] if message.content else []
+    uses = [{"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments} for c in message.tool_calls]
+    return [*text, *uses]
+
+
+def _usage(wire: _Usage | None) -> Usage | None:
+    """The raw figures exclude the cached parts; ours include them, as the GenAI conventions do."""
+    if wire is None:
+        return None
+    read, written = wire.cache_read_input_tokens or 0, wire.cache_creation_input_tokens or 0
+    return Usage(
+        input=wire.input_tokens + read + written, cache_read=read, cache_write=written, output=wire.output_tokens
+    )

@@ -1,0 +1,173 @@
+"""The only importer of the HTTP library: JSON posts to a language model, and file downloads.
+
+Every exchange is bounded in time (one deadline for the whole of it) and in bytes; redirects of a post are refused,
+so a key never travels to another host; compressed answers are not asked for and not accepted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from app.core.errors import AppError, LlmBadOutput, LlmRateLimited, LlmRejected, LlmTimeout, LlmUnavailable
+from app.llm.stream import events_of
+
+MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
+_IDENTITY = {
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
+
+
+class DownloadFailed(AppError):
+    """A file could not be fetched."""
+
+    code = "download_failed"
+    status = 502
+
+
+class JsonClient:
+    """Posts JSON to one base URL. `timeout_s` is the deadline of a whole exchange in seconds."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: Mapping[str, str],
+        timeout_s: float,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        max_bytes: int = MAX_ANSWER_BYTES,
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._max_bytes = max_bytes
+        self._secrets = [value for value in headers.values() if len(value) >= 8]
+        self._client = httpx.AsyncClient(
+            base_url=base_url.rstrip("/"),
+            headers={**_IDENTITY, **headers},
+            timeout=timeout_s,
+            follow_redirects=False,
+            trust_env=False,
+            transport=transport,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def post(self, path: str, body: object) -> Any:
+        """Post and return the decoded JSON answer, the list of events when it is streamed.
+
+        Raises:
+            LlmTimeout, LlmUnavailable, LlmRateLimited, LlmRejected, LlmBadOutput: see `app.core.errors`.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._exchange(path, body)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise LlmTimeout(f"no complete answer within {self._timeout_s:g} s") from error
+        except httpx.HTTPError as error:
+            raise LlmUnavailable(self._scrub(f"{type(error).__name__}: {error}")) from None
+
+    async def _exchange(self, path: str, body: object) -> Any:
+        async with self._client.stream("POST", path, json=body) as response:
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                raise LlmBadOutput("the answer is compressed although that was not accepted")
+            raw = await self._read(response)
+        self._check_status(response, raw)
+        try:
+            return self._scrub_all(_decode(raw, response.headers.get("content-type", "")))
+        except RecursionError as error:
+            raise LlmBadOutput("the answer is nested too deeply") from error
+
+    async def _read(self, response: httpx.Response) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.aiter_raw():
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise LlmBadOutput(f"the answer is larger than {self._max_bytes} bytes")
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def _check_status(self, response: httpx.Response, raw: bytes) -> None:
+        status = response.status_code
+        if 200 <= status < 300:
+            return
+        excerpt = self._scrub(raw[:300].decode("utf-8", "replace"))
+        if status == 429:
+            raise LlmRateLimited("the provider asks to slow down", retry_after_s=retry_after(response.headers))
+        if status >= 500:
+            raise LlmUnavailable(f"status {status}: {excerpt}", retry_after_s=retry_after(response.headers))
+        if 300 <= status < 400:
+            raise LlmRejected(f"status {status}: redirects are not followed")
+        raise LlmRejected(f"status {status}: {excerpt}")
+
+    def _scrub_all(self, value: Any) -> Any:
+        """Return the answer without our secrets: a service that throws them back must not get them stored."""
+        if isinstance(value, str):
+            return self._scrub(value)
+        if isinstance(value, list):
+            return [self._scrub_all(one) for one in value]
+        if isinstance(value, dict):
+            return {self._scrub(key): self._scrub_all(one) for key, one in value.items()}
+        return value
+
+    def _scrub(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]").replace(secret.removeprefix("Bearer "), "[secret]")
+        return text
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return seconds to wait from a Retry-After header in either form, None when absent or unreadable."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+
+
+def _decode(raw: bytes, kind: str) -> Any:
+    """Return the JSON, or the list of events of a streamed answer."""
+    try:
+        text = raw.decode("utf-8")
+        return events_of(text) if kind.startswith("text/event-stream") else json.loads(text)
+    except UnicodeDecodeError as error:
+        raise LlmBadOutput("the answer is not UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise LlmBadOutput("the answer is not JSON") from error
+
+
+def download(url: str, target: Path, max_bytes: int, timeout_s: float = 60.0) -> None:
+    """Fetch a file over HTTPS, following redirects, into `target`; blocks, so call it outside the event loop.
+
+    Raises:
+        DownloadFailed: the server cannot be reached, answers with an error, or sends more than `max_bytes`.
+    """
+    try:
+        with (
+            httpx.Client(follow_redirects=True, timeout=timeout_s) as client,
+            client.stream("GET", url) as response,
+            target.open("wb") as out,
+        ):
+            response.raise_for_status()
+            size = 0
+            for chunk in response.iter_bytes():
+                size += len(chunk)
+                if size > max_bytes:
+                    raise DownloadFailed(f"{url} is larger than {max_bytes} bytes")
+                out.write(chunk)
+    except httpx.HTTPError as error:
+        raise DownloadFailed(f"cannot fetch {url}: {error}") from error

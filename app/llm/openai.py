@@ -1,0 +1,159 @@
+"""The OpenAI chat completions wire format, as OpenAI, OpenRouter, vLLM, llama.cpp and Ollama speak it. Pure mapping."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.llm.base import Message, Reply, ToolCall, ToolSpec, Usage
+from app.llm.stream import openai_completion
+
+PATH = "/chat/completions"
+STREAMING: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+joined = openai_completion
+_FINISH = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "content_filter": "refusal"}
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Function(_Wire):
+    name: str
+    arguments: str | dict[str, Any] | None = None
+
+
+class _Call(_Wire):
+    id: str | None = None
+    function: _Function
+
+
+class _Content(_Wire):
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(_Wire):
+    message: _Content
+    finish_reason: str | None = None
+
+
+class _Details(_Wire):
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class _Usage(_Wire):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    prompt_tokens_details: _Details | None = None
+    completion_tokens_details: _Details | None = None
+
+
+class _Completion(_Wire):
+    model: str = ""
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Usage | None = None
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """Return the authorisation header; a local server may need none."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def body(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max_output_tokens: int) -> dict[str, Any]:
+    """Return the request body."""
+    request: dict[str, Any] = {
+        "model": model,
+        "messages": [_message(message) for message in messages],
+        "max_tokens": max_output_tokens,
+        "temperature": 0,
+    }
+    if tools:
+        request["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in tools]
+    return request
+
+
+def adapted(request: dict[str, Any], complaint: str) -> dict[str, Any] | None:
+    """Return the request without what a service complains about, None when there is nothing to change.
+
+    Some models take `max_completion_tokens` instead of `max_tokens`, and some no temperature.
+    """
+    changed = dict(request)
+    if "max_completion_tokens" in complaint and "max_tokens" in changed:
+        changed["max_completion_tokens"] = changed.pop("max_tokens")
+    if "temperature" in complaint:
+        changed.pop("temperature", None)
+    return changed if changed != request else None
+
+
+def reply(payload: object) -> Reply:
+    """Read a completion.
+
+    Raises:
+        pydantic.ValidationError: it is not one.
+    """
+    completion = _Completion.model_validate(payload)
+    choice = completion.choices[0]
+    calls, bad = _calls(choice.message.tool_calls or [])
+    refused = choice.message.refusal is not None
+    return Reply(
+        text=choice.message.content or choice.message.refusal or "",
+        tool_calls=calls,
+        bad_arguments=bad,
+        usage=_usage(completion.usage),
+        model=completion.model,
+        finish="refusal" if refused else _FINISH.get(choice.finish_reason or "stop", "other"),
+    )
+
+
+def _message(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_call_id is not None:
+        wire["tool_call_id"] = message.tool_call_id
+    if message.tool_calls:
+        wire["tool_calls"] = [
+            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json.dumps(c.arguments)}}
+            for c in message.tool_calls
+        ]
+    return wire
+
+
+def _calls(wire: Sequence[_Call]) -> tuple[list[ToolCall], list[tuple[str, str, str]]]:
+    calls: list[ToolCall] = []
+    bad: list[tuple[str, str, str]] = []
+    for index, call in enumerate(wire):
+        identifier = call.id or f"call_{index}"
+        arguments, problem = parse_arguments(call.function.arguments)
+        if problem:
+            bad.append((identifier, call.function.name, problem))
+        else:
+            calls.append(ToolCall(id=identifier, name=call.function.name, arguments=arguments))
+    return calls, bad
+
+
+def parse_arguments(raw: str | dict[str, Any] | None) -> tuple[dict[str, Any], str]:
+    """Return the arguments and, when they are not a JSON object, what is wrong with them."""
+    if raw is None or raw == "":
+        return {}, ""
+    try:
+        value = json.loads(raw) if isinstance(raw, str) else raw
+    except ValueError as error:
+        return {}, f"arguments are not JSON: {error}"
+    return (value, "") if isinstance(value, dict) else ({}, "arguments are not an object")
+
+
+def _usage(wire: _Usage | None) -> Usage | None:
+    if wire is None:
+        return None
+    prompt, completion = wire.prompt_tokens_details, wire.completion_tokens_details
+    return Usage(
+        input=wire.prompt_tokens,
+        cache_read=(prompt.cached_tokens or 0) if prompt else 0,
+        output=wire.completion_tokens,
+        reasoning=(completion.reasoning_tokens or 0) if completion else 0,
+    )

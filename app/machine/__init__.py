@@ -1,0 +1,1 @@
+"""Transition tables, the lease and the driver, the only writer of BuildState."""

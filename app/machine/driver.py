@@ -1,0 +1,168 @@
+"""The driver: claim a build, do its steps, write a checkpoint after each. The only writer of BuildState.
+
+A step that dies with the process is done again from the last checkpoint; a step whose checkpoint was written is
+never done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.core.clock import Clock, SystemClock
+from app.core.errors import AppError, LeaseLost, StorageBusy, StorageError
+from app.machine import checkpoints
+from app.machine.lease import Lease, claim
+from app.machine.watch import Interrupted, Reason, watched
+from app.model.names import BuildStatus, Phase
+from app.model.record import BuildRecord
+from app.phases.base import PhaseContext, PhaseStep
+from app.phases.remembering import memory_of
+from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
+
+_log = logging.getLogger(__name__)
+
+
+class ContextFactory(Protocol):
+    """Gives a step its ports; called anew for every step."""
+
+    async def __call__(self, record: BuildRecord) -> PhaseContext:
+        """Return the context of the next step of the build.
+
+        Raises:
+            AppError: the build cannot go on, e.g. its engine is not installed.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on one build.
+
+    `budget_s`: seconds of work since the build was last taken up, None = unbounded. `attempts`: how often it may be
+    taken up without reaching a checkpoint. `poll_s`: how often a step in flight is checked for cancellation.
+    """
+
+    budget_s: float | None = None
+    attempts: int = 5
+    poll_s: float = 0.2
+
+
+class Driver:
+    """Drives builds to a terminal status."""
+
+    def __init__(
+        self,
+        store: BuildStore,
+        phases: Mapping[Phase, PhaseStep],
+        contexts: ContextFactory,
+        limits: Limits | None = None,
+        clock: Clock | None = None,
+        memory: MemoryStore | None = None,
+    ) -> None:
+        self._store = store
+        self._phases = phases
+        self._contexts = contexts
+        self._limits = limits or Limits()
+        self._clock = clock or SystemClock()
+        self._memory = memory or NoMemory()
+
+    async def drive(self, build_id: str, stop: asyncio.Event | None = None) -> None:
+        """Work on the build until it is finished, lost to another runner, or `stop` is set between two steps.
+
+        What goes wrong with the build is written into it, never raised.
+
+        Raises:
+            StorageError: the store failed; the build stays runnable from its last checkpoint.
+        """
+        lease = await claim(self._store, build_id)
+        if lease is None:
+            return
+        run = _Run(lease, self._limits, self._clock)
+        try:
+            while lease.running and not (stop is not None and stop.is_set()):
+                await lease.write(await self._next(run))
+        except LeaseLost:
+            _log.info("another runner took the build over", extra={"build_id": build_id})
+
+    async def _next(self, run: _Run) -> Checkpoint:
+        record = run.lease.record
+        if record.attempts > self._limits.attempts:
+            return checkpoints.failed(record, "crash_loop", "The build ended its process again and again.")
+        try:
+            await run.check()
+            return await watched(self._step(record), run.look, self._limits.poll_s)
+        except Interrupted as stopped:
+            return run.ending(stopped.reason)
+        except (LeaseLost, StorageError):
+            raise
+        except AppError as error:
+            _log.warning("a step failed: %s", error.code, extra={"build_id": record.id})
+            return checkpoints.failed_by(record, error)
+        except Exception:
+            _log.exception("a step failed unexpectedly", extra={"build_id": record.id})
+            return checkpoints.failed(record, "internal", "An unexpected error ended the build; the log has it.")
+
+    async def _step(self, record: BuildRecord) -> Checkpoint:
+        context = await self._contexts(record)
+        result = await self._phases[record.state.phase].run(context)
+        checkpoint = checkpoints.after_step(record, context, result)
+        await self._learn(record, checkpoint)
+        return checkpoint
+
+    async def _learn(self, record: BuildRecord, ending: Checkpoint) -> None:
+        """Remember what a build taught that ends well with this checkpoint.
+
+        Before the checkpoint is written: after a crash in between, the last step is done again and teaches the same.
+        """
+        if ending.status is not BuildStatus.COMPLETE:
+            return
+        changed = {"state": ending.state, "invariants": ending.invariants or record.invariants}
+        memory = memory_of(record.model_copy(update=changed), self._clock.now())
+        try:
+            if memory is not None:
+                await self._memory.remember(memory)
+        except StorageError as error:
+            _log.warning("nothing was remembered: %s", error.code, extra={"build_id": record.id})
+
+
+class _Run:
+    """One taking-up of a build: its lease and how much time is left."""
+
+    def __init__(self, lease: Lease, limits: Limits, clock: Clock) -> None:
+        self.lease = lease
+        self._limits = limits
+        self._clock = clock
+        self._started_ms = clock.monotonic_ms()
+
+    async def look(self) -> Reason | None:
+        """Return why the step in flight should stop; a store that is busy for a moment is no reason."""
+        try:
+            return await self._reason()
+        except StorageBusy:
+            return None
+
+    async def check(self) -> None:
+        """Return when the next step may begin.
+
+        Raises:
+            Interrupted: it may not.
+        """
+        if (reason := await self._reason()) is not None:
+            raise Interrupted(reason)
+
+    async def _reason(self) -> Reason | None:
+        if await self.lease.cancel_requested():
+            return Reason.CANCELLED
+        budget = self._limits.budget_s
+        elapsed_s = (self._clock.monotonic_ms() - self._started_ms) / 1000
+        return Reason.OUT_OF_TIME if budget is not None and elapsed_s >= budget else None
+
+    def ending(self, reason: Reason) -> Checkpoint:
+        """Return what a build that is stopped for the reason writes."""
+        if reason is Reason.CANCELLED:
+            return checkpoints.cancelled(self.lease.record)
+        return checkpoints.out_of_time(self.lease.record, self._limits.budget_s or 0.0)

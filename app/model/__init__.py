@@ -1,0 +1,1 @@
+"""Pure data: what a build, its decisions and its conflicts are. No I/O."""

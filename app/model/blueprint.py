@@ -1,0 +1,169 @@
+"""The concrete build: passives, gear, gems and configuration, independent of any engine.
+
+A blueprint is the truth; an engine session is only a calculator loaded with one. Changes are data too, so the
+same list can be tried (what-if), committed and replayed in a fresh process.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.model.base import Model
+from app.model.names import Attribute
+
+ConfigValue = str | int | float | bool
+WeaponSet = Literal[0, 1, 2]
+Rarity = Literal["NORMAL", "MAGIC", "RARE", "UNIQUE"]
+
+JEWEL_SLOT = "Jewel "
+
+
+class PassiveNode(Model):
+    """An allocated passive: tree id, weapon set (0 = both), and the attribute an attribute passive gives."""
+
+    id: int
+    weapon_set: WeaponSet = 0
+    attribute: Attribute | None = None
+
+
+class AffixRoll(Model):
+    """One explicit affix by its id in the engine's tables; `roll` 0.0-1.0 is the place in its range."""
+
+    id: str
+    roll: float = 0.5
+
+
+class GearItem(Model):
+    """An item in a slot, as structure or as raw item text.
+
+    Slots are PoB's: Weapon 1/2, Weapon 1 Swap/Weapon 2 Swap, Helmet, Body Armour, Gloves, Boots, Amulet, Ring 1/2,
+    Belt, Charm 1-3, Flask 1 (life), Flask 2 (mana), "Jewel <node id>". `runes` fill the sockets in order, "None" for
+    an empty one. `text` (PoB item format) is used for uniques and imported items and then wins over the structure.
+    `active` switches flasks and charms on in the calculation.
+    """
+
+    slot: str
+    base: str
+    rarity: Rarity = "RARE"
+    title: str = ""
+    item_level: int = 1
+    quality: int = 0
+    sockets: int = 0
+    runes: list[str] = Field(default_factory=list)
+    prefixes: list[AffixRoll] = Field(default_factory=list)
+    suffixes: list[AffixRoll] = Field(default_factory=list)
+    text: str | None = None
+    active: bool = True
+
+
+class Gem(Model):
+    """A gem by its id in the engine's tables (names are ambiguous).
+
+    `choices` are what a player can set on it beside that (mode, minion, count), under PoB's own names; defaults are
+    left out, and engines that know no such choice ignore them.
+    """
+
+    gem_id: str
+    name: str
+    level: int = 20
+    quality: int = 0
+    enabled: bool = True
+    choices: dict[str, ConfigValue] = Field(default_factory=dict)
+
+
+class SkillGroup(Model):
+    """An active skill (first gem) with its supports; `slot` binds it to a weapon set ("Weapon 1 Swap")."""
+
+    label: str = ""
+    gems: list[Gem]
+    slot: str | None = None
+    enabled: bool = True
+    in_full_dps: bool = False
+    main_skill: int = 1
+
+
+class Blueprint(Model):
+    """A complete build. The order of `nodes` is the levelling order; `main_group` is 1-based (0 = none).
+
+    `main_granted` is the engine's id of a skill that an item or passive grants, when that is the main one;
+    `weapon_set` is the set that is calculated; `spectres` and `beasts` are the ids of the monsters to choose from.
+    """
+
+    class_name: str
+    ascendancy: str | None = None
+    level: int
+    nodes: list[PassiveNode] = Field(default_factory=list)
+    items: dict[str, GearItem] = Field(default_factory=dict)
+    groups: list[SkillGroup] = Field(default_factory=list)
+    main_group: int = 0
+    config: dict[str, ConfigValue] = Field(default_factory=dict)
+    main_granted: str | None = None
+    weapon_set: Literal[1, 2] = 1
+    spectres: list[str] = Field(default_factory=list)
+    beasts: list[str] = Field(default_factory=list)
+
+
+class Allocate(Model):
+    """Allocate passives; each must connect once all of them are in (or be an ascendancy passive)."""
+
+    op: Literal["allocate"] = "allocate"
+    nodes: list[PassiveNode]
+
+
+class Deallocate(Model):
+    """Remove exactly these passives. Committing a removal that cuts others off drops and reports those too."""
+
+    op: Literal["deallocate"] = "deallocate"
+    nodes: list[int]
+
+
+class Equip(Model):
+    """Put an item into its slot, replacing what is there."""
+
+    op: Literal["equip"] = "equip"
+    item: GearItem
+
+
+class Unequip(Model):
+    """Empty a slot."""
+
+    op: Literal["unequip"] = "unequip"
+    slot: str
+
+
+class SetGroup(Model):
+    """Replace the skill group at the 1-based index, or append it when index is one past the last."""
+
+    op: Literal["set_group"] = "set_group"
+    index: int
+    group: SkillGroup
+
+
+class RemoveGroup(Model):
+    """Remove the skill group at the 1-based index; later groups move up."""
+
+    op: Literal["remove_group"] = "remove_group"
+    index: int
+
+
+class SetMain(Model):
+    """Choose the main skill group by 1-based index."""
+
+    op: Literal["set_main"] = "set_main"
+    index: int
+
+
+class SetConfig(Model):
+    """Set one configuration option; None removes it (back to the engine's default)."""
+
+    op: Literal["set_config"] = "set_config"
+    key: str
+    value: ConfigValue | None
+
+
+Change = Annotated[
+    Allocate | Deallocate | Equip | Unequip | SetGroup | RemoveGroup | SetMain | SetConfig,
+    Field(discriminator="op"),
+]

@@ -1,0 +1,111 @@
+"""Experiments and refinements as records: what was tried, measured and decided, so that anybody can check it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.model.base import Model
+from app.model.locks import Locks
+from app.model.names import Mode, Phase, SubProblemName
+
+
+class Spending(Model):
+    """What a choice takes from one budget, and what one more unit of it would be worth where that was measured.
+
+    `budget`: passive_points | ascendancy_points | affix_slots | rune_sockets | jewel_sockets | support_slots | spirit |
+    str | dex | int. `available` is None when nothing bounds it. `marginal`: relative gain of `metric` per further unit
+    (0.01 = one per cent), measured on the finished build; `next_best` says what that unit would buy.
+    """
+
+    budget: str
+    spent: float
+    available: float | None = None
+    metric: str | None = None
+    marginal: float | None = None
+    next_best: str = ""
+
+
+class Variant(Model):
+    """One thing tried in an experiment: figures by metric, and the gain in the experiment's objective."""
+
+    name: str
+    figures: dict[str, float] = Field(default_factory=dict)
+    gain: float | None = None
+    note: str = ""
+
+
+class Experiment(Model):
+    """A question put to the engine.
+
+    `stage` screen = tried without committing; check = committed, recalculated in a fresh session and compared with
+    the promise. `chosen` None = no change recommended. `engine_calls` counts the candidates that were tried.
+    """
+
+    id: str
+    question: str
+    sub_problem: SubProblemName
+    stage: Literal["screen", "check"]
+    metric: str
+    baseline: dict[str, float] = Field(default_factory=dict)
+    variants: list[Variant] = Field(default_factory=list)
+    chosen: str | None = None
+    verdict: str
+    engine_calls: int = 0
+
+
+class Exploration(Model):
+    """Where a build of a mode enters, how much it may explore, and what it used."""
+
+    mode: Mode
+    entry: Phase
+    experiments_allowed: int
+    variants_allowed: int
+    trials_allowed: int | None = None
+    experiments: int = 0
+    variants: int = 0
+    trials: int = 0
+
+
+Direction = Literal["damage", "survivability", "resistances", "balanced"]
+
+
+class Wish(Model):
+    """What a refinement is to achieve: raise one figure by `gain` at no more than `loss` of the other (relative)."""
+
+    direction: Direction
+    gain: float = 0.15
+    loss: float = 0.05
+    reason: str = ""
+
+
+class ChangeRow(Model):
+    """One change of a refinement: what was there, what is there now, why, and the figures right before and after."""
+
+    part: str
+    place: str
+    before: str
+    after: str
+    reason: str
+    figures_before: dict[str, float] = Field(default_factory=dict)
+    figures_after: dict[str, float] = Field(default_factory=dict)
+    spending: list[Spending] = Field(default_factory=list)
+
+
+class Refinement(Model):
+    """A refinement of a parent: wish, locks with the words they were read from, figures and changes.
+
+    `measured_with`: the skill whose damage counts, when it is not the file's main skill. `before` and `after` are
+    figures of fresh sessions under the engine's names. `verdict` is empty until the search is over.
+    """
+
+    wish: Wish
+    locks: Locks = Field(default_factory=Locks)
+    kept: list[str] = Field(default_factory=list)
+    measured_with: str | None = None
+    before: dict[str, float] = Field(default_factory=dict)
+    after: dict[str, float] = Field(default_factory=dict)
+    changes: list[ChangeRow] = Field(default_factory=list)
+    reached: bool | None = None
+    verdict: str = ""

@@ -1,0 +1,131 @@
+"""What an engine knows about the game. Both engines answer with these shapes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.model.base import Model
+
+AttributeName = Literal["str", "dex", "int"]
+NodeKind = Literal["normal", "notable", "keystone", "socket", "attribute", "start", "ascendancy_start"]
+
+
+class ClassFact(Model):
+    """A character class with its ascendancies and starting attributes."""
+
+    name: str
+    start_node: int
+    ascendancies: list[str]
+    attributes: dict[str, int] = Field(default_factory=dict)
+
+
+class GemFact(Model):
+    """A skill or support gem.
+
+    `weapon_types`: base types it can be used with, empty = any. `colour`: the attribute of the gem.
+    `skill_types`: PoB's skill type names, sorted (Spell, Attack, Projectile, Minion, Duration ...).
+    `level_requirements`: character level needed per gem level, from gem level 1. `costs`: resource → cost at
+    level 20 or the last level. `spirit`: Spirit reserved at that level (0 = none). `modelled`: whether the engine maps
+    any of its stats. `lineage`: a unique ("lineage") support. `family`: members of one family exclude each other.
+    `tier`: the uncut gem tier / support tier. `modes`: the engine's ids of the skills in the gem with how many modes
+    each has (a bolt and its explosion), in order; `main_skill` of a group and the gem's choices tell them apart.
+    `monsters`: id → name of what a spectre or companion gem can be, one of which has to be chosen; else empty.
+    """
+
+    id: str
+    name: str
+    kind: Literal["active", "support"]
+    colour: AttributeName | None = None
+    tags: list[str] = Field(default_factory=list)
+    skill_types: list[str] = Field(default_factory=list)
+    weapon_types: list[str] = Field(default_factory=list)
+    level_requirements: list[int] = Field(default_factory=list)
+    natural_max_level: int = 20
+    costs: dict[str, float] = Field(default_factory=dict)
+    spirit: float = 0.0
+    cast_time_s: float = 0.0
+    modelled: bool = True
+    lineage: bool = False
+    family: str | None = None
+    tier: int = 0
+    description: str = ""
+    modes: dict[str, int] = Field(default_factory=dict)
+    monsters: dict[str, str] = Field(default_factory=dict)
+
+
+class NodeFact(Model):
+    """A passive: `neighbours` are tree ids; x, y are tree coordinates; `mods` are its stat lines.
+
+    `unparsed`: lines that the engine counts as nothing. `unlocked_by`: passives that must be allocated first.
+    `choice_of`: the passive of which this is one of several exclusive options. `cost` 0 for such options, else 1.
+    """
+
+    id: int
+    name: str
+    kind: NodeKind
+    mods: list[str] = Field(default_factory=list)
+    neighbours: list[int] = Field(default_factory=list)
+    ascendancy: str | None = None
+    x: float = 0.0
+    y: float = 0.0
+    unparsed: int = 0
+    unlocked_by: list[int] = Field(default_factory=list)
+    choice_of: int | None = None
+    cost: int = 1
+
+
+class BaseFact(Model):
+    """An item base.
+
+    `type` is PoB's (Wand, Body Armour, Charm ...), `sub_type` e.g. Armour, Evasion/Energy Shield, Warstaff.
+    `slots`: where it fits. `requirements`: level, str, dex, int. `implicits`: lines. `socket_limit`: runes it can hold.
+    `defences`: Armour, Evasion, EnergyShield, Ward, BlockChance. `weapon`: PoB's weapon numbers (damage, rate, crit).
+    `flask`: life or mana recovered per use, charges_used, charges_max, duration_s.
+    """
+
+    name: str
+    type: str
+    sub_type: str = ""
+    slots: list[str] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list)
+    requirements: dict[str, int] = Field(default_factory=dict)
+    implicits: list[str] = Field(default_factory=list)
+    socket_limit: int = 0
+    defences: dict[str, float] = Field(default_factory=dict)
+    weapon: dict[str, float] = Field(default_factory=dict)
+    flask: dict[str, float] = Field(default_factory=dict)
+
+
+class AffixFact(Model):
+    """An explicit affix legal for the asked base: `group` excludes a second of its kind, `level` is the item level."""
+
+    id: str
+    side: Literal["prefix", "suffix"]
+    name: str
+    group: str
+    level: int
+    lines: list[str]
+    weight: int
+    tags: list[str] = Field(default_factory=list)
+
+
+class UniqueFact(Model):
+    """A unique item; `text` is what `GearItem.text` takes (current version, middle rolls)."""
+
+    name: str
+    base: str
+    type: str
+    level: int
+    text: str
+    lines: list[str] = Field(default_factory=list)
+    unparsed: int = 0
+
+
+class RuneFact(Model):
+    """A rune (or soul core) usable in the asked base."""
+
+    name: str
+    lines: list[str]
+    level: int = 1

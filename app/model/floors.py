@@ -1,0 +1,84 @@
+"""What a build must reach, by level and gear tier; used by the search as floors and by validate as rules.
+
+The damage and EHP figures are the lower quartile and the median of real players' builds per level band; `mid` gear
+is expected to reach 0.6 of them and `starter` gear 0.35.
+"""
+
+from __future__ import annotations
+
+from app.model.base import Model
+from app.model.names import GearTier
+
+
+class Floor(Model):
+    """Blocking below `least`, a warning below `good`."""
+
+    least: float
+    good: float
+
+
+class GearLimits(Model):
+    """What an item of a tier may have."""
+
+    max_affixes: int
+    max_affix_level: int
+    max_uniques: int
+
+
+class Floors(Model):
+    """All quantitative demands on one build. Resistances in percent."""
+
+    dps: Floor
+    ehp: Floor
+    resistance: Floor
+    ascendancy_points: int
+    gear: GearLimits
+    passive_points: int
+    weapon_set_points: int = 24
+
+
+_BANDS: list[tuple[int, Floor, Floor]] = [
+    (90, Floor(least=28_000, good=102_000), Floor(least=18_000, good=23_000)),
+    (76, Floor(least=7_000, good=14_000), Floor(least=6_000, good=7_500)),
+    (60, Floor(least=2_200, good=3_600), Floor(least=3_300, good=4_100)),
+]
+_SHARE = {GearTier.STARTER: 0.35, GearTier.MID: 0.6, GearTier.ENDGAME: 1.0}
+_GEAR = {GearTier.STARTER: (4, 45, 0), GearTier.MID: (5, 65, 2), GearTier.ENDGAME: (6, 82, 4)}
+QUEST_PASSIVE_POINTS = 24
+ELEMENTAL_RESISTANCE_CAP = 75
+
+
+def floors_for(level: int, gear: GearTier) -> Floors:
+    """Return the demands on a build of this level and tier.
+
+    Below level 60 there are no player figures; the 60-75 band is scaled by (level / 60) squared.
+    """
+    dps, ehp = _band(level)
+    share = _SHARE[gear]
+    affixes, affix_level, uniques = _GEAR[gear]
+    capped = level >= 76
+    return Floors(
+        dps=Floor(least=dps.least * share, good=dps.good * share),
+        ehp=Floor(least=ehp.least * share, good=ehp.good * share),
+        resistance=Floor(least=75 if capped else 60, good=75),
+        ascendancy_points=_ascendancy_points(level),
+        gear=GearLimits(max_affixes=affixes, max_affix_level=min(level, affix_level), max_uniques=uniques),
+        passive_points=level - 1 + QUEST_PASSIVE_POINTS,
+    )
+
+
+def _band(level: int) -> tuple[Floor, Floor]:
+    for start, dps, ehp in _BANDS:
+        if level >= start:
+            return dps, ehp
+    scale = (level / 60) ** 2
+    _, dps, ehp = _BANDS[-1]
+    return (
+        Floor(least=dps.least * scale, good=dps.good * scale),
+        Floor(least=ehp.least * scale, good=ehp.good * scale),
+    )
+
+
+def _ascendancy_points(level: int) -> int:
+    """Two points per trial; the trials are usually done near these levels (8 points from 75 by the rule table)."""
+    return 8 if level >= 75 else 6 if level >= 65 else 4 if level >= 45 else 2 if level >= 25 else 0

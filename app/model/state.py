@@ -1,0 +1,105 @@
+"""BuildState: everything a build needs to go on after a crash, except the invariants and the PoB XML."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field
+
+from app.model.base import Model
+from app.model.blueprint import Blueprint, Change
+from app.model.conflicts import BuildConflict
+from app.model.experiments import Experiment, Exploration, Refinement
+from app.model.guide import Guide
+from app.model.invariants import InvariantSet
+from app.model.names import Outcome, Phase, SubProblemName
+from app.model.recalled import LOCAL_OWNER, UsedMemory
+from app.model.stats import Inspection, Stats
+from app.model.subproblems import Discovery, SubProblem
+
+
+class ConstructProgress(Model):
+    """How far construct is: stages still to run (in order), stages done, and what a stage left for later ones."""
+
+    pending: list[str] = Field(default_factory=list)
+    done: list[str] = Field(default_factory=list)
+    notes: dict[str, Any] = Field(default_factory=dict)
+
+
+class Snapshot(Model):
+    """A complete build as it was validated: the one to return to."""
+
+    iteration: int
+    blueprint: Blueprint
+    stats: Stats
+    blocking: int
+    conflicts: list[BuildConflict] = Field(default_factory=list)
+
+
+class Elimination(Model):
+    """An option that was tried and failed, never to be chosen again in this build."""
+
+    sub_problem: SubProblemName
+    option: str
+    reason: str
+
+
+class BuildState(Model):
+    """The working state of a build.
+
+    `progress_label` says what happens now in words for people; `done`/`total` count steps of the current phase.
+    `guide` is there once the build is finished, for the blueprint it then has.
+    `standing_caveats` hold whatever becomes of the build, and join `caveats` when it ends.
+    `origin` imported = somebody else's file. `inherited` are the constraints of the parent, `committed` the changes
+    that a refinement has made to the parent's file so far.
+    `owner` is whose memory counts, `memories` what was taken from memory, `habits` what the owner usually asks for and
+    did not this time. `doubted` options failed in earlier builds of this kind: they are considered last.
+    """
+
+    schema_version: Literal["1.0"] = "1.0"
+    phase: Phase = Phase.DECOMPOSE
+    outcome: Outcome | None = None
+    iteration: int = 0
+    done: int = 0
+    total: int = 0
+    progress_label: str = ""
+    sub_problems: dict[SubProblemName, SubProblem] = Field(default_factory=dict)
+    discoveries: list[Discovery] = Field(default_factory=list)
+    conflicts: list[BuildConflict] = Field(default_factory=list)
+    eliminated: list[Elimination] = Field(default_factory=list)
+    assumptions: list[str] = Field(default_factory=list)
+    domain_gaps: list[str] = Field(default_factory=list)
+    degraded: list[str] = Field(default_factory=list)
+    caveats: list[str] = Field(default_factory=list)
+    standing_caveats: list[str] = Field(default_factory=list)
+    construction: ConstructProgress = Field(default_factory=ConstructProgress)
+    blueprint: Blueprint | None = None
+    stats: Stats | None = None
+    inspection: Inspection | None = None
+    best: Snapshot | None = None
+    emergency_stops: int = 0
+    guide: Guide | None = None
+    origin: Literal["made", "imported"] = "made"
+    inherited: InvariantSet | None = None
+    refinement: Refinement | None = None
+    committed: list[Change] = Field(default_factory=list)
+    experiments: list[Experiment] = Field(default_factory=list)
+    exploration: Exploration | None = None
+    owner: str = LOCAL_OWNER
+    memories: list[UsedMemory] = Field(default_factory=list)
+    habits: list[str] = Field(default_factory=list)
+    doubted: list[Elimination] = Field(default_factory=list)
+
+    def to_yaml(self) -> str:
+        """Return the state as YAML; `from_yaml` gives back an equal state."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> BuildState:
+        """Read a state written by `to_yaml`.
+
+        Raises:
+            pydantic.ValidationError: the text is not a state of this schema version.
+        """
+        return cls.model_validate(yaml.safe_load(text))

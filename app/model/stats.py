@@ -1,0 +1,103 @@
+"""What an engine says about a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from app.model.base import Model
+
+DPS = "DPS"
+"""Our name for "the build's damage per second", derived from PoB's own outputs by `damage_per_second`."""
+
+
+class EngineVersion(Model):
+    """Which engine calculated: name (pob | sketch), its version, the passive tree's version, estimate or not."""
+
+    name: str
+    version: str
+    tree_version: str
+    estimate: bool = False
+
+
+class Stats(Model):
+    """Output numbers under PoB's own names (TotalEHP, Life, FireResist ...), plus `DPS`; every one finite.
+
+    Units: damage per second, hit points, percent for resistances, points for Spirit and attributes, per second for
+    regeneration. Minion outputs carry the prefix "Minion.". A key that the engine did not produce is absent.
+    """
+
+    engine: EngineVersion
+    values: dict[str, float] = Field(default_factory=dict)
+
+    def get(self, key: str, default: float = 0.0) -> float:
+        """Return the value, or the default when the engine gave none."""
+        return self.values.get(key, default)
+
+    @property
+    def dps(self) -> float | None:
+        """Damage per second of the build's main damage, or None when the engine gives no rate."""
+        return damage_per_second(self.values)
+
+
+def damage_per_second(values: Mapping[str, float]) -> float | None:
+    """Return FullDPS when groups are counted into it, else CombinedDPS, else the minion's; None when all are zero."""
+    for key in ("FullDPS", "CombinedDPS", "Minion.CombinedDPS"):
+        if values.get(key, 0.0) > 0:
+            return values[key]
+    return None
+
+
+class Requirement(Model):
+    """A requirement and what there is: attribute str/dex/int or level; `source` names who asks."""
+
+    attribute: str
+    required: float
+    available: float
+    source: str = ""
+
+
+class GemFinding(Model):
+    """A gem that does nothing: group and gem are 1-based indices."""
+
+    group: int
+    gem: int
+    name: str
+    reason: str
+
+
+class ItemFinding(Model):
+    """An item line that the engine did not understand, or another fault of an item."""
+
+    slot: str
+    line: str
+    reason: str
+
+
+class Inspection(Model):
+    """Everything the validator needs that is not a stat.
+
+    `points`: used, used_set1, used_set2, available, ascendancy_used, ascendancy_available.
+    `support_counts`: enabled supports per attribute colour (str/dex/int).
+    `disabled_reason`: why the main skill cannot be used, or None.
+    `dropped_nodes`: requested passives that are not allocated (not connected, unknown).
+    `modelled`: whether the engine gives the main skill a rate at all.
+    """
+
+    requirements: list[Requirement] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
+    unparsed: list[ItemFinding] = Field(default_factory=list)
+    idle_gems: list[GemFinding] = Field(default_factory=list)
+    points: dict[str, int] = Field(default_factory=dict)
+    support_counts: dict[str, int] = Field(default_factory=dict)
+    disabled_reason: str | None = None
+    dropped_nodes: list[int] = Field(default_factory=list)
+    modelled: bool = True
+
+
+class BuildReport(Model):
+    """The answer to loading a blueprint or committing changes: what could not be done, in words."""
+
+    dropped_nodes: list[int] = Field(default_factory=list)
+    problems: list[str] = Field(default_factory=list)

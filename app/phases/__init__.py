@@ -1,0 +1,1 @@
+"""The steps of a build: data in, data out."""

@@ -1,0 +1,1 @@
+"""Prompts and the domain knowledge injected into them."""

@@ -1,0 +1,119 @@
+"""Prompts as files: `prompts/<name>.md` with `{domain:file.md}` and `{input:name}` placeholders.
+
+Placeholders are filled in one pass over the template, so text that arrives from users, tools or domain files is
+never expanded. A domain placeholder resolves only to a file that the folder's listing shows, never by joining paths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.core.errors import NotFound
+from app.prompting.fence import fenced
+from app.prompting.frontmatter import split
+
+_PLACEHOLDER = re.compile(r"\{(domain|input):([^{}\n]{1,80})\}")
+MAX_FILE_BYTES = 256 * 1024
+_ABOUT = "README.md"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A prompt ready to send: its text, the domain files in it, those that were missing, and its size in bytes."""
+
+    name: str
+    text: str
+    domain_used: tuple[str, ...] = ()
+    domain_gaps: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return the size of the text in UTF-8 bytes."""
+        return len(self.text.encode())
+
+
+@dataclass
+class PromptLibrary:
+    """The prompts and the domain knowledge of one installation, read once at construction."""
+
+    prompts_dir: Path
+    domain_dir: Path
+    _prompts: dict[str, str] = field(init=False)
+    _domain: dict[str, str] = field(init=False)
+    _checked: dict[str, str | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._prompts = _read_folder(self.prompts_dir)
+        files = {name: split(text) for name, text in _read_folder(self.domain_dir).items()}
+        self._domain = {name: body.strip() for name, (_, body) in files.items()}
+        self._checked = {name: _version(header) for name, (header, _) in files.items()}
+
+    @property
+    def names(self) -> list[str]:
+        """Return the prompt names, sorted, without the ending."""
+        return sorted(name.removesuffix(".md") for name in self._prompts)
+
+    @property
+    def knowledge(self) -> dict[str, str | None]:
+        """Return the knowledge files, sorted, with the Path of Building version each was checked against, if any."""
+        return dict(sorted(self._checked.items()))
+
+    def template(self, name: str) -> str:
+        """Return the raw prompt.
+
+        Raises:
+            NotFound: there is no such prompt.
+        """
+        try:
+            return self._prompts[f"{name}.md"]
+        except KeyError:
+            raise NotFound(f"no prompt named {name!r}") from None
+
+    def domain_files(self, name: str) -> list[str]:
+        """Return the domain files that a prompt asks for, sorted, whether they exist or not."""
+        found = _PLACEHOLDER.findall(self.template(name))
+        return sorted({target for kind, target in found if kind == "domain"})
+
+    def render(self, name: str, inputs: Mapping[str, str]) -> Rendered:
+        """Fill a prompt; every input is fenced and labelled as untrusted, missing domain files are named.
+
+        Raises:
+            NotFound: there is no such prompt.
+            KeyError: the prompt asks for an input that was not given.
+        """
+        used: list[str] = []
+        gaps: list[str] = []
+
+        def fill(match: re.Match[str]) -> str:
+            kind, target = match.groups()
+            if kind == "input":
+                return fenced(target, inputs[target])
+            if target in self._domain:
+                used.append(target)
+                return self._domain[target]
+            gaps.append(target)
+            return f"(no knowledge file {target}: answer as well as you can and say so)"
+
+        text = _PLACEHOLDER.sub(fill, self.template(name))
+        return Rendered(name, text, tuple(dict.fromkeys(used)), tuple(dict.fromkeys(gaps)))
+
+
+def _read_folder(folder: Path) -> dict[str, str]:
+    """Read the regular *.md files directly in the folder; its README, links and oversized files are left out."""
+    if not folder.is_dir():
+        return {}
+    files = (path for path in sorted(folder.iterdir()) if path.suffix == ".md" and path.name != _ABOUT)
+    return {
+        path.name: path.read_text(encoding="utf-8")
+        for path in files
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_FILE_BYTES
+    }
+
+
+def _version(header: Mapping[str, Any]) -> str | None:
+    found = header.get("pob_version")
+    return None if found is None else str(found)

@@ -1,0 +1,1 @@
+"""Who decides: the Reasoner port and its adapters."""

@@ -1,0 +1,1 @@
+"""The reasoner that asks a language model: prompts out, checked answers in, rules wherever that fails."""

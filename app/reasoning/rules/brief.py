@@ -1,0 +1,150 @@
+"""Everything a decision looks at, in one place: constraints, facts, and what is decided already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from app.model.choices import Choice
+from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
+from app.model.floors import Floors, floors_for
+from app.model.invariants import InvariantSet
+from app.model.names import Demand, GearTier, Goal, Provenance, SubProblemName
+from app.model.request import BuildRequest
+from app.model.subproblems import Constraint, Decision, SubProblem
+from app.reasoning.base import ReasoningContext
+from app.reasoning.rules.catalogue import Catalogue
+from app.reasoning.rules.demands import DEFAULT_LEVEL
+from app.reasoning.rules.exclusions import Exclusions
+from app.reasoning.rules.gems import ELEMENTS
+from app.reasoning.rules.identity import as_list
+from app.reasoning.rules.vocabulary import ClassTaste, Preferences, preferences, vocabulary
+
+C = TypeVar("C", bound=Choice)
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The brief for one question; `nodes` are filled only for the questions that look at passives."""
+
+    request: BuildRequest
+    invariants: InvariantSet
+    sub_problems: dict[SubProblemName, SubProblem]
+    eliminated: frozenset[tuple[SubProblemName, str]]
+    catalogue: Catalogue
+    bases: tuple[BaseFact, ...] = ()
+    nodes: tuple[NodeFact, ...] = ()
+    doubted: frozenset[tuple[SubProblemName, str]] = frozenset()
+
+    @classmethod
+    async def of(cls, ctx: ReasoningContext, *, bases: bool = False, nodes: bool = False) -> Brief:
+        """Ask the engine for the facts that the question needs."""
+        facts = ctx.engine.facts
+        return cls(
+            request=ctx.request,
+            invariants=ctx.invariants,
+            sub_problems=ctx.state.sub_problems,
+            eliminated=frozenset((e.sub_problem, e.option) for e in ctx.state.eliminated),
+            catalogue=await Catalogue.of(ctx.engine),
+            bases=tuple(await facts.bases()) if bases else (),
+            nodes=tuple(await facts.nodes()) if nodes else (),
+            doubted=frozenset((e.sub_problem, e.option) for e in ctx.state.doubted),
+        )
+
+    @property
+    def taste(self) -> Preferences:
+        """The curated preferences."""
+        return preferences()
+
+    @cached_property
+    def class_fact(self) -> ClassFact:
+        """The character's class; the first one when the constraint names none that exists."""
+        return self.catalogue.class_named(self.invariants.text("class")) or self.catalogue.classes[0]
+
+    @cached_property
+    def class_taste(self) -> ClassTaste:
+        """What the class usually plays."""
+        empty = ClassTaste(weapons=[], damage_types=[], skills=[], minions=[])
+        return self.taste.classes.get(self.class_fact.name, empty)
+
+    @property
+    def level(self) -> int:
+        """Character level, 1-100: the request's, else the constraint's."""
+        return self.request.level or min(100, max(1, self.invariants.number("level", DEFAULT_LEVEL)))
+
+    @property
+    def gear(self) -> GearTier:
+        """Gear tier."""
+        asked = self.invariants.text("gear", GearTier.MID.value)
+        return self.request.gear or (GearTier(asked) if asked in set(GearTier) else GearTier.MID)
+
+    @property
+    def floors(self) -> Floors:
+        """Quantitative demands of level and gear."""
+        return floors_for(self.level, self.gear)
+
+    @property
+    def goal(self) -> Goal:
+        """What the build is for."""
+        asked = self.invariants.text("goal", Goal.ALL_ROUND.value)
+        return Goal(asked) if asked in set(Goal) else Goal.ALL_ROUND
+
+    @property
+    def hardcore(self) -> bool:
+        """Whether dying ends the character."""
+        return self.invariants.get("hardcore") is True
+
+    @cached_property
+    def exclusions(self) -> Exclusions:
+        """What was ruled out."""
+        return Exclusions.of(self.listed("exclude"), vocabulary())
+
+    @cached_property
+    def skill(self) -> GemFact | None:
+        """The main skill that was asked for, or None."""
+        return self.catalogue.skill(self.invariants.text("skill")) if self.invariants.get("skill") else None
+
+    def listed(self, field: str) -> list[str]:
+        """Return a constraint of one or several words as a list of words."""
+        return as_list(self.invariants.get(field))
+
+    @cached_property
+    def damage_types(self) -> list[str]:
+        """The damage types asked for, "elemental" as the three elements."""
+        wanted = self.listed("damage_type")
+        return [one for kind in wanted for one in (ELEMENTS if kind == "elemental" else (kind,))]
+
+    def explicit(self, field: str) -> bool:
+        """Say whether the user set the constraint."""
+        found = self.invariants.find(field)
+        return found is not None and found.provenance is Provenance.EXPLICIT
+
+    def sure(self, field: str) -> bool:
+        """Say whether the constraint is more than a default."""
+        found = self.invariants.find(field)
+        return found is not None and found.provenance is not Provenance.DEFAULT
+
+    def decided(self, name: SubProblemName, kind: type[C]) -> C | None:
+        """Return the choice decided for another question, or None."""
+        sub = self.sub_problems.get(name)
+        choice = sub.decision.choice if sub and sub.decision else None
+        return choice if isinstance(choice, kind) else None
+
+    def constraints(self, name: SubProblemName, *demands: Demand) -> list[Constraint]:
+        """Return the constraints on a question that make one of the demands."""
+        sub = self.sub_problems.get(name)
+        return [c for c in sub.constraints if c.demand in demands] if sub else []
+
+    def prior(self, name: SubProblemName) -> list[Decision]:
+        """Return earlier answers to a question, oldest first."""
+        sub = self.sub_problems.get(name)
+        return list(sub.prior_attempts) if sub else []
+
+    def is_doubted(self, name: SubProblemName, option: str) -> bool:
+        """Say whether an option failed in an earlier build of this kind."""
+        return (name, option) in self.doubted
+
+    def is_eliminated(self, name: SubProblemName, option: str) -> bool:
+        """Say whether an option was tried and failed."""
+        return (name, option) in self.eliminated

@@ -1,0 +1,62 @@
+"""Weapons: what a skill can be used with, and what a class would hold.
+
+Our words for weapons are the item base types, except that a martial staff is called a Quarterstaff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.model.facts import BaseFact, GemFact
+
+MELEE = ("Two Hand Mace", "One Hand Mace", "Quarterstaff", "Spear", "Two Hand Axe", "Two Hand Sword", "One Hand Axe",
+         "One Hand Sword", "Flail", "Claw", "Dagger", "Talisman")  # fmt: skip
+RANGED = ("Bow", "Crossbow")
+MARTIAL = (*MELEE, *RANGED)
+CASTER = ("Wand", "Staff", "Sceptre")
+UNARMED = "Unarmed"
+_TWO_HANDED = frozenset(
+    {"Two Hand Mace", "Two Hand Axe", "Two Hand Sword", "Quarterstaff", "Crossbow", "Staff", "Talisman"}
+)
+_SAME = {"staff": "Quarterstaff", "warstaff": "Quarterstaff", "none": UNARMED}
+_PROPER = {name.lower(): name for name in (*MARTIAL, UNARMED)}
+
+
+def weapon_words(gem: GemFact) -> list[str]:
+    """Return the weapons that the skill can be used with, in our words; empty = it needs none of them."""
+    found: dict[str, None] = {}
+    for text in gem.weapon_types:
+        found.update(dict.fromkeys(_words(text.lower())))
+    return list(found)
+
+
+def _words(text: str) -> Iterable[str]:
+    if "shield" in text or "buckler" in text:
+        return ()
+    if "any" not in text:
+        word = _SAME.get(text, _PROPER.get(text))
+        return (word,) if word else ()
+    kinds = MELEE if "melee" in text else MARTIAL
+    kept = tuple(kind for kind in kinds if kind != "Talisman" or "non-talisman" not in text)
+    return (*kept, UNARMED) if "unarmed" in text else kept
+
+
+def needs_shield(gem: GemFact) -> bool:
+    """Say whether the skill needs a shield in the off hand."""
+    texts = [text.lower() for text in (*gem.weapon_types, *gem.skill_types)]
+    return any("shield" in text or "buckler" in text for text in texts)
+
+
+def two_handed(weapon: str) -> bool:
+    """Say whether the weapon leaves no hand for an off hand (a bow leaves one for a quiver)."""
+    return weapon in _TWO_HANDED
+
+
+def word_of(base: BaseFact) -> str:
+    """Return our word for an item base's type."""
+    return "Quarterstaff" if base.type == "Staff" and base.sub_type == "Warstaff" else base.type
+
+
+def matches(asked: Iterable[str], weapon: str) -> bool:
+    """Say whether a weapon is among those that a player asked for ("Mace" means both kinds)."""
+    return any(weapon == word or word in weapon.split() for word in asked)

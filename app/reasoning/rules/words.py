@@ -1,0 +1,42 @@
+"""Prompts as words: lower case, without punctuation, each knowing where it stood."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
+_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00b4": "'", "`": "'"})
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word without its apostrophes; `start` and `end` are its place in the cleaned text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def clean(text: str) -> str:
+    """Return the text in lower case, compatibility-normalised, accents removed, quotes made plain."""
+    folded = unicodedata.normalize("NFKD", text.translate(_QUOTES)).casefold()
+    return "".join(char for char in folded if not unicodedata.combining(char))
+
+
+def words_of(cleaned: str) -> list[Word]:
+    """Split a cleaned text into its words."""
+    return [Word(m.group().replace("'", ""), m.start(), m.end()) for m in _WORD.finditer(cleaned)]
+
+
+def phrase(name: str) -> str:
+    """Return a name as it is compared: its words separated by single spaces."""
+    return " ".join(word.text for word in words_of(clean(name)))
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them: "a", "a and b", "a, b and c", without underscores."""
+    shown = [name.replace("_", " ") for name in names]
+    return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)

@@ -1,0 +1,1 @@
+"""Who runs builds: one process now, many workers later."""

@@ -1,0 +1,1 @@
+"""What is optimised over the engine."""

@@ -1,0 +1,192 @@
+"""The passive tree as a graph: who is next to whom, and what can be bought from where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.model.facts import ClassFact, NodeFact
+from app.search.base import SearchContext
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way to a passive that is not allocated: the passives to buy, the target last."""
+
+    target: int
+    nodes: tuple[int, ...]
+
+    @property
+    def points(self) -> int:
+        """Return what the route costs."""
+        return len(self.nodes)
+
+
+class Atlas:
+    """The part of the tree that one character can walk: the main tree, or one ascendancy.
+
+    `roots` are given, not bought. Passives that others must unlock are walkable once those are owned.
+    """
+
+    def __init__(self, nodes: Iterable[NodeFact], roots: Iterable[int], closed: Iterable[int] = ()) -> None:
+        self.roots = frozenset(roots)
+        barred = set(closed)
+        self.nodes: dict[int, NodeFact] = {n.id: n for n in nodes if n.id not in barred}
+        self.neighbours: dict[int, tuple[int, ...]] = self._edges()
+
+    def _edges(self) -> dict[int, tuple[int, ...]]:
+        """Return the edges in both directions: facts may name an edge at one end only."""
+        edges: dict[int, set[int]] = {node: set() for node in self.nodes}
+        for node in self.nodes.values():
+            for other in node.neighbours:
+                if other in edges:
+                    edges[node.id].add(other)
+                    edges[other].add(node.id)
+        return {node: tuple(sorted(others)) for node, others in edges.items()}
+
+    @property
+    def bought(self) -> frozenset[int]:
+        """Return the passives that cost a point."""
+        return frozenset(n.id for n in self.nodes.values() if n.cost and n.id not in self.roots)
+
+    def open_to(self, node: int, owned: frozenset[int]) -> bool:
+        """Return whether the passive may be walked, given what is owned."""
+        fact = self.nodes[node]
+        return fact.choice_of is None and all(needed in owned for needed in fact.unlocked_by)
+
+    def routes(
+        self, owned: frozenset[int], reach: int, value: Callable[[int], float] = lambda _: 0.0
+    ) -> dict[int, Route]:
+        """Return the shortest route to every passive within `reach` points of what is owned.
+
+        Between equally short routes the one whose passives are worth more (`value`) wins, then the lower id.
+        """
+        ways: dict[int, tuple[int, ...]] = dict.fromkeys((owned | self.roots) & self.nodes.keys(), ())
+        total: dict[int, float] = dict.fromkeys(ways, 0.0)
+        edge = sorted(ways)
+        for _ in range(reach):
+            found = self._next_ring(edge, ways, total, owned)
+            for node, parent in found.items():
+                ways[node] = (*ways[parent], node)
+                total[node] = total[parent] + value(node)
+            edge = sorted(found)
+        return {node: Route(node, way) for node, way in sorted(ways.items()) if way}
+
+    def _next_ring(
+        self,
+        edge: Sequence[int],
+        ways: Mapping[int, tuple[int, ...]],
+        total: Mapping[int, float],
+        owned: frozenset[int],
+    ) -> dict[int, int]:
+        parents: dict[int, int] = {}
+        for parent in edge:
+            for node in self.neighbours[parent]:
+                if node in ways or not self.open_to(node, owned):
+                    continue
+                if node not in parents or total[parent] > total[parents[node]]:
+                    parents[node] = parent
+        return parents
+
+    def connected(self, owned: frozenset[int]) -> frozenset[int]:
+        """Return the owned passives that hang together with a root."""
+        seen = set(self.roots & self.nodes.keys())
+        todo = sorted(seen)
+        while todo:
+            for node in self.neighbours[todo.pop()]:
+                if node in owned and node not in seen:
+                    seen.add(node)
+                    todo.append(node)
+        return frozenset(seen & owned)
+
+    def ways_to(self, targets: frozenset[int], owned: frozenset[int]) -> frozenset[int]:
+        """Return the owned passives on the shortest ways from the roots to the targets, these included."""
+        before: dict[int, int] = {}
+        edge = sorted(self.roots & self.nodes.keys())
+        while edge:
+            reached = {n: at for at in reversed(edge) for n in self.neighbours[at] if n in owned and n not in before}
+            before |= reached
+            edge = sorted(reached)
+        found: set[int] = set()
+        for node in sorted(targets & owned):
+            while node in before and node not in found:
+                found.add(node)
+                node = before[node]
+        return frozenset(found)
+
+    def in_order(self, nodes: frozenset[int], owned: frozenset[int] = frozenset()) -> list[int]:
+        """Return the passives in an order in which each connects to what came before, then those that never do."""
+        seen, ordered = owned | self.roots, list[int]()
+        edge = sorted(seen)
+        while edge:
+            near = sorted({n for at in edge if at in self.neighbours for n in self.neighbours[at] if n in nodes} - seen)
+            ordered += near
+            seen |= set(near)
+            edge = near
+        return [*ordered, *sorted(nodes - seen)]
+
+    def cut_by(self, node: int, owned: frozenset[int]) -> frozenset[int]:
+        """Return what is lost when the passive is removed: itself and all that hung on it."""
+        return owned - self.connected(owned - {node})
+
+    def cuts(self, owned: frozenset[int]) -> list[frozenset[int]]:
+        """Return `cut_by` of every owned passive that hangs together with a root, in one walk.
+
+        Depth first with low points: a passive takes those children with it that reach nothing above it.
+        """
+        order, parent = self._walk(owned)
+        place = {node: i for i, node in enumerate(order)}
+        low: dict[int, int] = {}
+        hanging: dict[int, list[int]] = {node: [node] for node in order}
+        lost: dict[int, list[int]] = {node: [node] for node in order}
+        for node in reversed(order):
+            above = [place.get(n, -1) for n in self.neighbours[node] if n in place or n in self.roots]
+            low[node] = min([place[node], low.get(node, place[node]), *self._beyond(above, place, parent[node])])
+            over = parent[node]
+            if over is not None:
+                low[over] = min(low.get(over, place[over]), low[node])
+                hanging[over] += hanging[node]
+                if low[node] >= place[over]:
+                    lost[over] += hanging[node]
+        return [frozenset(lost[node]) for node in order]
+
+    @staticmethod
+    def _beyond(above: list[int], place: Mapping[int, int], parent: int | None) -> list[int]:
+        return [at for at in above if parent is None or at != place[parent]]
+
+    def _walk(self, owned: frozenset[int]) -> tuple[list[int], dict[int, int | None]]:
+        """Return the owned passives in the order of a depth-first walk from the roots, and whence each was reached."""
+        parent: dict[int, int | None] = {}
+        order: list[int] = []
+        todo = [(node, None) for root in sorted(self.roots) for node in self.neighbours[root] if node in owned]
+        stack: list[tuple[int, int | None]] = list(reversed(todo))
+        while stack:
+            node, over = stack.pop()
+            if node in parent:
+                continue
+            parent[node] = over
+            order.append(node)
+            stack += [(n, node) for n in reversed(self.neighbours[node]) if n in owned and n not in parent]
+        return order, parent
+
+
+async def class_fact(ctx: SearchContext) -> ClassFact:
+    """Return the facts of the plan's class."""
+    classes = await ctx.engine.facts.classes()
+    return next(c for c in classes if c.name == ctx.plan.ascendancy.class_name)
+
+
+async def main_atlas(ctx: SearchContext) -> Atlas:
+    """Return the main tree as the plan's class sees it; other classes' starts are walls."""
+    start = (await class_fact(ctx)).start_node
+    nodes = [n for n in await ctx.engine.facts.nodes() if n.ascendancy is None]
+    closed = {n.id for n in nodes if n.kind in ("start", "ascendancy_start") and n.id != start}
+    return Atlas(nodes, [start], closed)
+
+
+async def ascendancy_atlas(ctx: SearchContext) -> Atlas | None:
+    """Return the plan's ascendancy, or None when it has none."""
+    name = ctx.plan.ascendancy.ascendancy
+    nodes = [n for n in await ctx.engine.facts.nodes() if name is not None and n.ascendancy == name]
+    roots = [n.id for n in nodes if n.kind == "ascendancy_start"]
+    return Atlas(nodes, roots) if roots else None

@@ -1,0 +1,261 @@
+"""From moves in names to changes of a blueprint; what does not exist or is not allowed is refused with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.core.errors import UnknownFact
+from app.model.blueprint import (
+    Allocate,
+    Blueprint,
+    Change,
+    Deallocate,
+    Equip,
+    GearItem,
+    PassiveNode,
+    RemoveGroup,
+    SetGroup,
+    SkillGroup,
+)
+from app.model.changes import apply_changes
+from app.model.facts import GemFact, NodeFact
+from app.model.moves import (
+    AddSkill,
+    AllocatePassive,
+    CraftItem,
+    DeallocatePassive,
+    EquipUnique,
+    Move,
+    RemoveSkill,
+    SetSupports,
+)
+from app.search.atlas import Atlas, ascendancy_atlas, main_atlas
+from app.search.base import SearchContext
+from app.search.crafting import crafted
+from app.search.gems import gem, support_slots, usable_level
+from app.search.legality import slot_fits
+from app.search.skills import MOST_GROUPS
+from app.search.stage_skills import weapon_types
+from app.search.stage_tree import banned_nodes
+from app.search.supports import SupportRules
+from app.search.workbench import Workbench
+
+FARTHEST = 15
+"""Points within which a passive is reached."""
+
+
+@dataclass(frozen=True)
+class Worked:
+    """The changes that moves come to, and what had to be made for them, in words."""
+
+    changes: tuple[Change, ...] = ()
+    made: tuple[str, ...] = ()
+
+
+class MoveReader:
+    """Reads moves for one build; later moves see what earlier ones changed."""
+
+    def __init__(self, ctx: SearchContext, bench: Workbench, gems: Sequence[GemFact], atlases: Sequence[Atlas]) -> None:
+        self._ctx = ctx
+        self._bench = bench
+        self._actives = {g.name.casefold(): g for g in reversed(gems) if g.kind == "active"}
+        self._supports = {g.name.casefold(): g for g in reversed(gems) if g.kind == "support"}
+        self._atlases = atlases
+
+    @classmethod
+    async def of(cls, ctx: SearchContext, bench: Workbench) -> MoveReader:
+        """Ask the engine for what names mean."""
+        special = await ascendancy_atlas(ctx)
+        return cls(ctx, bench, await ctx.engine.facts.gems(), [await main_atlas(ctx), *([special] if special else [])])
+
+    async def read(self, moves: Sequence[Move]) -> Worked:
+        """Return what the moves come to.
+
+        Raises:
+            UnknownFact: one of them names what does not exist, or is not possible for this build.
+        """
+        blueprint, worked = self._bench.blueprint, Worked()
+        for move in moves:
+            step = await self._step(blueprint, move)
+            blueprint = apply_changes(blueprint, step.changes)
+            worked = Worked((*worked.changes, *step.changes), (*worked.made, *step.made))
+        self._check_points(blueprint)
+        return worked
+
+    async def _step(self, blueprint: Blueprint, move: Move) -> Worked:
+        match move:
+            case SetSupports():
+                return await self._set_supports(blueprint, move)
+            case AddSkill():
+                return await self._add_skill(blueprint, move)
+            case RemoveSkill():
+                index = self.group_of(blueprint, move.skill)
+                if index == blueprint.main_group:
+                    raise UnknownFact("the main skill stays")
+                return Worked((RemoveGroup(index=index),))
+            case AllocatePassive():
+                return self._allocate(blueprint, move.passive)
+            case DeallocatePassive():
+                atlas, node = self._passive(move.passive)
+                owned = _owned(blueprint, atlas)
+                if node.id not in owned:
+                    raise UnknownFact(f"{node.name} is not allocated")
+                return Worked((Deallocate(nodes=sorted(atlas.cut_by(node.id, owned))),))
+            case EquipUnique():
+                return await self._equip(blueprint, move)
+            case CraftItem():
+                return await self._craft(blueprint, move)
+
+    def group_of(self, blueprint: Blueprint, skill: str) -> int:
+        """Return the 1-based index of a skill's group.
+
+        Raises:
+            UnknownFact: the build has no such skill.
+        """
+        for index, group in enumerate(blueprint.groups, start=1):
+            if group.gems and group.gems[0].name.casefold() == skill.casefold():
+                return index
+        names = ", ".join(group.gems[0].name for group in blueprint.groups if group.gems)
+        raise UnknownFact(f"the build has no skill {skill!r}; it has {names}")
+
+    async def _set_supports(self, blueprint: Blueprint, move: SetSupports) -> Worked:
+        index = self.group_of(blueprint, move.skill)
+        group = blueprint.groups[index - 1]
+        others = {g.gem_id for i, one in enumerate(blueprint.groups, start=1) if i != index for g in one.gems[1:]}
+        supports = await self.team(group.gems[0].gem_id, move.supports, others)
+        gems = [group.gems[0], *(gem(fact, self._ctx.level) for fact in supports)]
+        return Worked((SetGroup(index=index, group=group.model_copy(update={"gems": gems})),))
+
+    async def team(self, skill_id: str, names: Sequence[str], taken: set[str]) -> list[GemFact]:
+        """Return the supports of these names.
+
+        Raises:
+            UnknownFact: one does not exist, does not fit the skill, or they cannot be together.
+        """
+        fitting = set(await self._ctx.engine.facts.supports_for(skill_id))
+        rules = SupportRules(self._ctx.level, self._ctx.gear, frozenset(self._ctx.plan.scaling.excluded_gems))
+        found = [self._support(name) for name in dict.fromkeys(names)]
+        for fact in found:
+            if fact.id not in fitting or not rules.allows(fact):
+                raise UnknownFact(f"{fact.name} cannot support this skill of this build")
+            if fact.id in taken:
+                raise UnknownFact(f"{fact.name} is used by another skill already")
+        families = [fact.family for fact in found if fact.family is not None]
+        if len(found) > support_slots(self._ctx.level) or len(set(families)) < len(families):
+            raise UnknownFact(f"at most {support_slots(self._ctx.level)} supports, one of each family")
+        return found
+
+    def _support(self, name: str) -> GemFact:
+        fact = self._supports.get(name.casefold())
+        if fact is None:
+            raise UnknownFact(f"there is no support called {name!r}")
+        return fact
+
+    async def _add_skill(self, blueprint: Blueprint, move: AddSkill) -> Worked:
+        fact = self._actives.get(move.skill.casefold())
+        if fact is None or fact.id in self._ctx.plan.scaling.excluded_gems:
+            raise UnknownFact(f"there is no skill called {move.skill!r} for this build")
+        held = await weapon_types(replace(self._ctx, blueprint=blueprint))
+        if usable_level(fact, self._ctx.level) == 0 or (fact.weapon_types and held.isdisjoint(fact.weapon_types)):
+            raise UnknownFact(f"{fact.name} cannot be used at this level with these weapons")
+        if len(blueprint.groups) >= MOST_GROUPS or any(g.gems[0].gem_id == fact.id for g in blueprint.groups if g.gems):
+            raise UnknownFact(f"there is no room for {fact.name}, or the build has it")
+        taken = {g.gem_id for one in blueprint.groups for g in one.gems[1:]}
+        supports = await self.team(fact.id, move.supports, taken)
+        main = blueprint.groups[blueprint.main_group - 1]
+        group = SkillGroup(
+            label=fact.name,
+            gems=[gem(one, self._ctx.level) for one in (fact, *supports)],
+            in_full_dps=main.in_full_dps and "Minion" in fact.skill_types,
+        )
+        return Worked((SetGroup(index=len(blueprint.groups) + 1, group=group),))
+
+    def _passive(self, wanted: str | int) -> tuple[Atlas, NodeFact]:
+        """Return the passive of that id, or the first of that name that is worth a name."""
+        for atlas in self._atlases:
+            for node in sorted(atlas.nodes.values(), key=lambda n: (n.kind not in ("notable", "keystone"), n.id)):
+                if wanted == node.id or str(wanted).casefold() in (node.name.casefold(), str(node.id)):
+                    return atlas, node
+        raise UnknownFact(f"there is no passive {wanted!r} for this character")
+
+    def _allocate(self, blueprint: Blueprint, wanted: str | int) -> Worked:
+        atlas, node = self._passive(wanted)
+        owned = _owned(blueprint, atlas)
+        if node.id in owned:
+            raise UnknownFact(f"{node.name} is allocated already")
+        route = atlas.routes(owned, FARTHEST).get(node.id)
+        banned = banned_nodes(self._ctx, atlas)
+        if route is None or not banned.isdisjoint(route.nodes):
+            raise UnknownFact(f"{node.name} cannot be reached within {FARTHEST} points, or is excluded")
+        return Worked((Allocate(nodes=[self.passive(atlas, blueprint, one) for one in route.nodes]),))
+
+    def ways(self, blueprint: Blueprint, reach: int) -> list[tuple[str, int, Change]]:
+        """Return the notables and keystones of the main tree within reach: name, points, and the change that buys."""
+        atlas = self._atlases[0]
+        banned = banned_nodes(self._ctx, atlas)
+        return [
+            (
+                atlas.nodes[route.target].name,
+                route.points,
+                Allocate(nodes=[self.passive(atlas, blueprint, node) for node in route.nodes]),
+            )
+            for route in atlas.routes(_owned(blueprint, atlas), reach).values()
+            if atlas.nodes[route.target].kind in ("notable", "keystone") and banned.isdisjoint(route.nodes)
+        ]
+
+    def leaves(self, blueprint: Blueprint) -> list[NodeFact]:
+        """Return the passives of the main tree that can be given back without losing another."""
+        atlas = self._atlases[0]
+        owned = _owned(blueprint, atlas)
+        return [atlas.nodes[node] for node in sorted(owned) if atlas.cut_by(node, owned) == {node}]
+
+    def passive(self, atlas: Atlas, blueprint: Blueprint, node: int) -> PassiveNode:
+        """Return the passive as it would be allocated; one that gives an attribute gives what most others give."""
+        if atlas.nodes[node].kind != "attribute":
+            return PassiveNode(id=node)
+        given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
+        return PassiveNode(id=node, attribute=max(sorted(set(given)), key=given.count, default=None))
+
+    def _check_points(self, blueprint: Blueprint) -> None:
+        limits = (self._ctx.floors.passive_points, self._ctx.floors.ascendancy_points)
+        for atlas, most in zip(self._atlases, limits, strict=False):
+            spent = len(_owned(blueprint, atlas) & atlas.bought)
+            now = len(_owned(self._bench.blueprint, atlas) & atlas.bought)
+            if spent > max(most, now):
+                raise UnknownFact(f"{spent} points would be spent, there are {most}: give passives back as well")
+
+    async def _equip(self, blueprint: Blueprint, move: EquipUnique) -> Worked:
+        limits = self._ctx.floors.gear
+        excluded = self._ctx.invariants.get("exclude")
+        if limits.max_uniques == 0 or (isinstance(excluded, list) and {"unique", "uniques"} & set(excluded)):
+            raise UnknownFact("this build takes no uniques")
+        found = [u for u in await self._ctx.engine.facts.uniques() if u.name.casefold() == move.unique.casefold()]
+        usable = [unique for unique in found if unique.level <= self._ctx.level]
+        if not usable:
+            raise UnknownFact(f"there is no unique called {move.unique!r} that this character can wear")
+        slot = await self._slot(blueprint, usable[0].base, move.slot)
+        worn = [i for i in blueprint.items.values() if i.rarity == "UNIQUE" and i.slot != slot]
+        if len(worn) >= limits.max_uniques or any(item.title == usable[0].name for item in worn):
+            raise UnknownFact(f"the gear tier allows {limits.max_uniques} uniques, each once")
+        item = GearItem(slot=slot, base=usable[0].base, rarity="UNIQUE", title=usable[0].name, text=usable[0].text)
+        return Worked((Equip(item=item),), tuple(usable[0].lines))
+
+    async def _slot(self, blueprint: Blueprint, base_name: str, wanted: str | None) -> str:
+        base = next((b for b in await self._ctx.engine.facts.bases() if b.name == base_name), None)
+        slots = [slot for slot in sorted(blueprint.items) if base is not None and slot_fits(base, slot)]
+        slots = [slot for slot in slots if wanted is None or slot.casefold() == wanted.casefold()]
+        if not slots:
+            raise UnknownFact(f"{base_name} does not fit a slot that this build uses")
+        return slots[0]
+
+    async def _craft(self, blueprint: Blueprint, move: CraftItem) -> Worked:
+        slot = next((slot for slot in blueprint.items if slot.casefold() == move.slot.casefold()), None)
+        if slot is None or slot.startswith(("Flask", "Charm")):
+            raise UnknownFact(f"nothing is crafted in {move.slot!r}; there are {', '.join(sorted(blueprint.items))}")
+        item, lines = await crafted(self._ctx, self._bench, slot, move.base or blueprint.items[slot].base)
+        return Worked((Equip(item=item),), (item.base, *lines))
+
+
+def _owned(blueprint: Blueprint, atlas: Atlas) -> frozenset[int]:
+    return frozenset(node.id for node in blueprint.nodes if node.id in atlas.nodes)

@@ -1,0 +1,229 @@
+"""What "better" means: demands first, then damage and effective hit points on a logarithmic scale.
+
+Damage and EHP are worth most below their floor, less between `least` and `good`, less again above `good` and least
+in plenty, so a search fills the floors before it trades one for the other. Every other demand (resistances, sustain,
+Spirit, attributes) is a guard: it costs in proportion to its shortfall and gives nothing once it is met.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from app.model.floors import Floor, Floors
+from app.model.names import Attribute, Demand, Goal
+from app.model.stats import DPS
+from app.search.base import SearchContext
+
+ATTRIBUTE_METRICS = {Attribute.STRENGTH: "Str", Attribute.DEXTERITY: "Dex", Attribute.INTELLIGENCE: "Int"}
+REQUIREMENT_METRICS = {Attribute.STRENGTH: "ReqStr", Attribute.DEXTERITY: "ReqDex", Attribute.INTELLIGENCE: "ReqInt"}
+RESISTANCES = ("FireResist", "ColdResist", "LightningResist")
+PAYMENTS = {
+    "mana": ("ManaPerSecondCost", ("ManaRegenRecovery", "ManaLeechGainRate")),
+    "life": ("LifePerSecondCost", ("LifeRegenRecovery", "LifeLeechGainRate")),
+}
+"""Per resource: what the main skill costs per second of use, and what pays for it."""
+
+FIGHT_S = 20.0
+"""Seconds for which mana pool and flask must make up what recovery does not pay (validate blocks below that)."""
+
+HITS = tuple(f"{kind}MaximumHitTaken" for kind in ("Physical", "Fire", "Cold", "Lightning", "Chaos"))
+"""The largest hit of one damage type that is survived, in hit points."""
+
+MOVEMENT = "EffectiveMovementSpeedMod"
+"""Movement speed as a multiple of a naked character's."""
+
+LEAST_HIT, WEAK_SPOT = 0.2, 0.5
+"""Share of the EHP floor that the largest hit of each type must reach, and the price per type of having none of it."""
+
+SLOWNESS = 2.0
+"""Price of standing still; a tenth slower costs a tenth of it."""
+
+METRICS: tuple[str, ...] = (
+    DPS,
+    "TotalEHP",
+    "SpiritUnreserved",
+    *RESISTANCES,
+    "ChaosResist",
+    *HITS,
+    MOVEMENT,
+    *ATTRIBUTE_METRICS.values(),
+    *REQUIREMENT_METRICS.values(),
+    "ManaUnreserved",
+    *(cost for cost, _ in PAYMENTS.values()),
+    *(key for _, income in PAYMENTS.values() for key in income),
+)
+"""What a candidate is asked for: damage per second, effective hit points, percent, points, points per second."""
+
+BELOW, BETWEEN, ABOVE, PLENTY = 4.0, 1.0, 0.6, 0.25
+"""Worth of one e-fold below `least`, up to `good`, up to `AMPLE` times good, and beyond that."""
+
+AMPLE = 2.5
+"""Beyond this multiple of `good` the other quantity deserves the effort more."""
+
+
+class Guard(StrEnum):
+    """A demand that a stage can switch off while a later stage is still going to meet it."""
+
+    RESISTANCE = "resistance"
+    SUSTAIN = "sustain"
+    SPIRIT = "spirit"
+    ATTRIBUTES = "attributes"
+
+
+MINIMUM_STEP, MINIMUM_WEIGHT, MINIMUM_SCALE, MINIMUM_SLACK = 0.5, 6.0, 60.0, 1e-7
+"""A minimum that is missed costs a step and a slope over the shortfall's share (or of the scale)."""
+
+_GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
+ALL_GUARDS = frozenset(Guard)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A score for engine outputs; higher is better, differences are in weighted e-folds of damage or EHP.
+
+    `pressed` guards count twice, because a conflict asked for them. `flask_mana`: mana that a full flask gives back in
+    all. `required`: attribute points needed (str/dex/int), taken from an inspection because a trial does not count
+    support colours; a trial's own requirement (gems, items) counts when it is higher. `minima`: metrics that must not
+    be lower than this, whatever else is gained.
+    """
+
+    floors: Floors
+    damage_weight: float = 1.0
+    ehp_weight: float = 1.0
+    flask_mana: float = 0.0
+    guards: frozenset[Guard] = ALL_GUARDS
+    pressed: frozenset[Guard] = frozenset()
+    required: Mapping[Attribute, float] = field(default_factory=dict)
+    minima: Mapping[str, float] = field(default_factory=dict)
+
+    def score(self, outputs: Mapping[str, float]) -> float:
+        """Return the score, or minus infinity when the candidate could not be tried (no outputs)."""
+        if not outputs:
+            return -math.inf
+        damage = self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps)
+        life = self.ehp_weight * worth(outputs.get("TotalEHP", 0.0), self.floors.ehp)
+        lacking = self.shortfalls(outputs)
+        guarded = sum(self._weight(guard) * lacking[guard] for guard in sorted(self.guards))
+        return damage + life - guarded - self.missed(outputs) - self._weak_spots(outputs)
+
+    def _weak_spots(self, outputs: Mapping[str, float]) -> float:
+        """Return the price of a damage type that kills too easily and of walking slower than a naked character."""
+        least = LEAST_HIT * self.floors.ehp.least
+        thin = sum(max(0.0, 1.0 - outputs[hit] / least) for hit in HITS if hit in outputs and least > 0)
+        slow = max(0.0, 1.0 - outputs.get(MOVEMENT, 1.0))
+        return WEAK_SPOT * thin + SLOWNESS * slow
+
+    def missed(self, outputs: Mapping[str, float]) -> float:
+        """Return the price of the minima that are not reached; 0 when all are."""
+        price = 0.0
+        for metric, least in self.minima.items():
+            short = least - outputs.get(metric, 0.0)
+            if short > MINIMUM_SLACK * max(1.0, abs(least)):
+                price += MINIMUM_STEP + MINIMUM_WEIGHT * short / max(abs(least), MINIMUM_SCALE)
+        return price
+
+    def _weight(self, guard: Guard) -> float:
+        return _GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0)
+
+    def shortfalls(self, outputs: Mapping[str, float]) -> dict[Guard, float]:
+        """Return how much of each demand is unmet; 0 = met, 1 = nothing of it is there (resistances: up to 3)."""
+        return {
+            Guard.RESISTANCE: self._resistance_gap(outputs),
+            Guard.SUSTAIN: sustain_gap(outputs, self.flask_mana),
+            Guard.SPIRIT: max(0.0, -outputs.get("SpiritUnreserved", 0.0)) / 50,
+            Guard.ATTRIBUTES: self._attribute_gap(outputs),
+        }
+
+    def without(self, *guards: Guard) -> Objective:
+        """Return the same objective with these guards off."""
+        return replace(self, guards=self.guards - set(guards))
+
+    def requiring(self, required: Mapping[Attribute, float]) -> Objective:
+        """Return the same objective with these attribute requirements."""
+        return replace(self, required=dict(required))
+
+    def _resistance_gap(self, outputs: Mapping[str, float]) -> float:
+        wanted = self.floors.resistance.least
+        return sum(max(0.0, wanted - outputs.get(key, 0.0)) / wanted for key in RESISTANCES)
+
+    def _attribute_gap(self, outputs: Mapping[str, float]) -> float:
+        return sum(gap / max(need, 1.0) for need, gap in self.attribute_gaps(outputs).values())
+
+    def attribute_gaps(self, outputs: Mapping[str, float]) -> dict[Attribute, tuple[float, float]]:
+        """Return per attribute what is needed and how many points of it are missing."""
+        needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in Attribute}
+        return {a: (need, max(0.0, need - outputs.get(ATTRIBUTE_METRICS[a], 0.0))) for a, need in needs.items()}
+
+
+@lru_cache(maxsize=64)
+def _lines(least: float, good: float) -> tuple[tuple[float, float], ...]:
+    return tuple(segments(Floor(least=least, good=good)))
+
+
+def segments(floor: Floor) -> list[tuple[float, float]]:
+    """Return the lines (slope, height at 0) over the logarithm of a value whose lowest is its worth.
+
+    The worth is 0 at `floor.least` and concave: every further e-fold is worth as much as the last one or less.
+    """
+    least = math.log(max(floor.least, 1.0))
+    good = math.log(max(floor.good, floor.least, 1.0))
+    lines = [(BELOW, -BELOW * least)]
+    for slope, start in ((BETWEEN, least), (ABOVE, good), (PLENTY, good + math.log(AMPLE))):
+        before, height = lines[-1]
+        lines.append((slope, height + (before - slope) * start))
+    return lines
+
+
+def worth(value: float, floor: Floor) -> float:
+    """Return the worth of a value in weighted e-folds from `floor.least`: steep below it, flatter and flatter above."""
+    logarithm = math.log(max(value, 1.0))
+    return min(slope * logarithm + height for slope, height in _lines(floor.least, floor.good))
+
+
+def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
+    """Return how badly the main skill is paid for: 0 = by recovery alone, up to 1 per resource.
+
+    Mana that pool and flask can supply for `FIGHT_S` costs little, more than that much; life must be recovered.
+    """
+    gap = 0.0
+    for resource, (cost_key, income_keys) in PAYMENTS.items():
+        cost = outputs.get(cost_key, 0.0)
+        drain = cost - sum(max(0.0, outputs.get(key, 0.0)) for key in income_keys)
+        if cost <= 0 or drain <= 0:
+            continue
+        stored = max(0.0, outputs.get("ManaUnreserved", 0.0)) + flask_mana if resource == "mana" else 0.0
+        gap += 0.15 * drain / cost + 0.85 * max(0.0, 1.0 - stored / (drain * FIGHT_S))
+    return gap
+
+
+_GOAL_WEIGHTS = {
+    Goal.MAPPING: (1.0, 1.0),
+    Goal.BOSSING: (1.2, 1.0),
+    Goal.LEVELING: (1.0, 0.8),
+    Goal.ALL_ROUND: (1.0, 1.0),
+}
+
+
+_PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
+
+
+def objective_for(ctx: SearchContext) -> Objective:
+    """Return the objective of a build: weights from goal, hardcore, plan and what conflicts demand."""
+    damage, ehp = _GOAL_WEIGHTS[ctx.goal]
+    demands = {constraint.demand for constraint in ctx.plan.constraints}
+    ehp *= (1.6 if ctx.hardcore else 1.0) * (1.5 if Demand.MORE_EFFECTIVE_LIFE in demands else 1.0)
+    damage *= 1.5 if Demand.MORE_DAMAGE in demands else 1.0
+    target = max(ctx.floors.ehp.good, ctx.plan.survivability.ehp_target)
+    floors = ctx.floors.model_copy(update={"ehp": Floor(least=ctx.floors.ehp.least, good=target)})
+    return Objective(
+        floors=floors,
+        damage_weight=damage * ctx.plan.scaling.damage_weight,
+        ehp_weight=ehp * ctx.plan.survivability.ehp_weight,
+        pressed=frozenset(
+            {Guard.SUSTAIN} if demands & _PAYMENT_DEMANDS or ctx.plan.sustain.prefer_cheaper_supports else ()
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Searching around a loaded file: every trial and every change respects what must stay."""

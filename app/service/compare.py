@@ -1,0 +1,123 @@
+"""Comparing builds, or sets of builds under a label: what they used, what it cost, what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from app.core.errors import InputError, NotFound
+from app.model.evaluations import EvaluationRun
+from app.model.events import Attempt
+from app.model.names import Outcome, Severity
+from app.model.record import BuildRecord
+from app.service.builds import FINISHED
+from app.service.view import valid_state
+from app.storage.base import BuildStore, EvaluationStore, EventStore
+from app.tools.compare import Run, Subject, compare
+from app.tools.comparison import Comparison
+from app.tools.figures import Figures, History, figures
+
+MOST_SUBJECTS = 10
+LABEL = "label:"
+_THE_TASK = "build"
+"""What a build compared as itself is a trial of: both sides have it, so their figures are paired."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    subject: Subject
+    records: list[BuildRecord]
+
+
+class Comparisons:
+    """Puts builds next to each other, or all builds of an evaluation's labels."""
+
+    def __init__(self, builds: BuildStore, events: EventStore, evaluations: EvaluationStore) -> None:
+        self._builds = builds
+        self._events = events
+        self._evaluations = evaluations
+
+    async def compare(self, names: Sequence[str]) -> Comparison:
+        """Return the comparison of two or more sides; the first is what the others are held against.
+
+        A side is a build, or with `label:` before its name all runs under a label; not both kinds at once.
+
+        Raises:
+            InputError: not two to ten different names, or builds mixed with labels.
+            NotFound: no such build, or no run under the label.
+        """
+        check_names(names)
+        labelled = [name.startswith(LABEL) for name in names]
+        if any(labelled) and not all(labelled):
+            raise InputError("Compare builds with builds, or labels with labels.")
+        sides = [await (self._label(name) if labelled[0] else self._build(name)) for name in names]
+        records = [record for side in sides for record in side.records]
+        return await asyncio.to_thread(compare, [side.subject for side in sides], notes_on(records))
+
+    async def _build(self, build_id: str) -> _Side:
+        record = await self._builds.get(build_id)
+        return _Side(Subject(record.id, [await self._run(record, _THE_TASK, None)]), [record])
+
+    async def _label(self, name: str) -> _Side:
+        found = await self._evaluations.of(name.removeprefix(LABEL))
+        if not found:
+            raise NotFound(f"There is no run under the label {name.removeprefix(LABEL)}.")
+        records = [await self._builds.get(run.build_id) for run in found]
+        runs = [await self._run(record, run.task, run) for record, run in zip(records, found, strict=True)]
+        return _Side(Subject(name, runs), records)
+
+    async def _run(self, record: BuildRecord, task: str, trial: EvaluationRun | None) -> Run:
+        events = await self._events.measured(record.id)
+        run = await asyncio.to_thread(run_of, record, events, task)
+        return run if trial is None else replace(run, selected=trial.selected, seconds=trial.seconds)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Return when the names can be compared.
+
+    Raises:
+        InputError: not two to ten different names.
+    """
+    if len(set(names)) != len(names) or not 2 <= len(names) <= MOST_SUBJECTS:
+        raise InputError(f"Give two to {MOST_SUBJECTS} different builds to compare.")
+
+
+def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> Run:
+    """Return the build as one trial of the task."""
+    ended = record.status in FINISHED
+    used = figures(events, History.of(events, ended), leaves_only=True)
+    state = valid_state(record)
+    stats, severities = state.stats, [conflict.severity for conflict in state.conflicts]
+    return Run(
+        task=task,
+        build_id=record.id,
+        valid=state.outcome is Outcome.VALIDATED,
+        seconds=(record.updated_at - record.created_at).total_seconds() if ended else None,
+        dps=stats.dps if stats else None,
+        ehp=stats.values.get("TotalEHP") if stats else None,
+        blocking=severities.count(Severity.BLOCKING) if stats else None,
+        warnings=severities.count(Severity.WARNING) if stats else None,
+        calls=used.calls,
+        ok_calls=used.ok_calls,
+        judged_calls=_judged(used, ended),
+        cost_usd=None if used.cost_usd is None else Decimal(used.cost_usd),
+        unpriced_calls=used.unpriced_calls,
+    )
+
+
+def notes_on(records: Sequence[BuildRecord]) -> list[str]:
+    """Return what a reader must know before trusting the deltas."""
+    engines = {record.engine for record in records if record.engine is not None}
+    notes = []
+    if len({engine.estimate for engine in engines}) > 1:
+        notes.append("Some numbers are estimates of the sketch engine, others come from Path of Building.")
+    elif len(engines) > 1:
+        notes.append("The numbers come from different engine versions.")
+    unfinished = [record.id for record in records if record.status not in FINISHED]
+    return notes + [f"{build_id} is not finished." for build_id in unfinished]
+
+
+def _judged(used: Figures, ended: bool) -> int:
+    return used.calls if ended else used.calls - used.incomplete_calls

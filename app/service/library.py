@@ -1,0 +1,97 @@
+"""Reading builds: one, many, and as files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Literal
+
+from app.core.clock import Clock
+from app.core.errors import NotReady
+from app.engine.pob.code import encode
+from app.model.names import BuildStatus
+from app.service.presentation import Presentation, presentation_of
+from app.service.view import BuildPage, BuildView, summary_of, valid_state, view_of
+from app.storage.base import BuildStore
+
+ExportFormat = Literal["xml", "code", "yaml"]
+FRESH_MS = 200.0
+KEPT_VIEWS = 256
+
+
+@dataclass(frozen=True)
+class _Kept:
+    view: asyncio.Task[BuildView]
+    until_ms: float
+
+
+class Library:
+    """The read side of builds; it works beside whoever runs them.
+
+    A view is read at most once in `FRESH_MS`, however many ask for it: polling must not slow the build down. Who
+    changes a build calls `forget`, so that everybody sees their own writes at once.
+    """
+
+    def __init__(self, store: BuildStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    async def get(self, build_id: str) -> BuildView:
+        """Return the build, as it was at most `FRESH_MS` ago.
+
+        Raises:
+            NotFound: no such build.
+        """
+        kept, now = self._kept.get(build_id), self._clock.monotonic_ms()
+        if kept is None or now >= kept.until_ms or _is_broken(kept.view):
+            kept = _Kept(asyncio.create_task(self._read(build_id)), now + FRESH_MS)
+            self._keep(build_id, kept)
+        return await asyncio.shield(kept.view)
+
+    def forget(self, build_id: str) -> None:
+        """Read the build anew the next time: it has just been changed."""
+        self._kept.pop(build_id, None)
+
+    async def page(self, status: BuildStatus | None = None, limit: int = 50, cursor: str | None = None) -> BuildPage:
+        """Return builds, newest first."""
+        records, following = await self._store.page(status, limit, cursor)
+        return BuildPage(items=[summary_of(record) for record in records], next_cursor=following)
+
+    async def present(self, build_id: str) -> Presentation:
+        """Return the build with all that a player wants to know of it.
+
+        Raises:
+            NotFound: no such build.
+        """
+        return presentation_of(await self._store.get(build_id))
+
+    async def export(self, build_id: str, form: ExportFormat) -> bytes:
+        """Return the last valid state as PoB XML, share code or YAML.
+
+        Raises:
+            NotFound: no such build.
+            NotReady: there is no valid state yet.
+        """
+        record = await self._store.get(build_id)
+        if record.xml is None:
+            raise NotReady("The build has no valid state yet.")
+        if form == "xml":
+            return record.xml
+        if form == "code":
+            return encode(record.xml).encode("ascii")
+        return valid_state(record).to_yaml().encode()
+
+    async def _read(self, build_id: str) -> BuildView:
+        return view_of(await self._store.get(build_id))
+
+    def _keep(self, build_id: str, kept: _Kept) -> None:
+        self._kept[build_id] = kept
+        self._kept.move_to_end(build_id)
+        while len(self._kept) > KEPT_VIEWS:
+            self._kept.popitem(last=False)
+
+
+def _is_broken(view: asyncio.Task[BuildView]) -> bool:
+    return view.done() and (view.cancelled() or view.exception() is not None)

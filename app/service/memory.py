@@ -1,0 +1,106 @@
+"""What is remembered, as scored lists for people, and forgetting it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from pydantic import Field
+
+from app.core.errors import NotFound
+from app.model.base import Model
+from app.model.memory import Memory, Wish
+from app.model.recalled import LOCAL_OWNER
+from app.model.state import Elimination
+from app.storage.base import MemoryStore
+
+MOST_LISTED = 8
+
+
+class Scored(Model):
+    """Something that worked: the best score of the builds that had it, and how many had it."""
+
+    name: str
+    score: float
+    builds: int
+
+
+class MemoryView(Model):
+    """What is remembered of a main skill for a goal with one engine version.
+
+    `score`: what the search raised, relative to the demands of level and gear tier. `build_ids`: the best first.
+    """
+
+    skill: str
+    goal: str
+    engine: str
+    builds: int
+    score: float
+    build_ids: list[str]
+    supports: list[Scored] = Field(default_factory=list)
+    notables: list[Scored] = Field(default_factory=list)
+    bases: list[Scored] = Field(default_factory=list)
+    failures: list[Elimination] = Field(default_factory=list)
+
+
+class MemoryPage(Model):
+    """Everything that is remembered; `wishes` are what this owner keeps asking for, the most frequent first."""
+
+    items: list[MemoryView]
+    wishes: list[Wish]
+
+
+class Memories:
+    """Reads and forgets."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    async def page(self, owner: str = LOCAL_OWNER) -> MemoryPage:
+        """Return what is remembered, by skill, goal and engine version."""
+        found = await self._store.all()
+        grouped = groupby(found, key=lambda memory: (memory.skill, memory.key))
+        return MemoryPage(items=[_view(list(group)) for _, group in grouped], wishes=await self._store.wishes(owner))
+
+    async def forget(self, skill: str | None = None) -> int:
+        """Forget the builds of a skill (None = everything) and return how many there were.
+
+        Raises:
+            NotFound: nothing is remembered of the skill.
+        """
+        many = await self._store.forget(skill)
+        if skill is not None and many == 0:
+            raise NotFound(f"Nothing is remembered of a skill called {skill!r}.")
+        return many
+
+
+def _view(memories: Sequence[Memory]) -> MemoryView:
+    """Return the scored lists of builds that are about the same, the best of them first."""
+    best = memories[0]
+    failures = [failure for memory in memories for failure in memory.failures]
+    return MemoryView(
+        skill=best.skill,
+        goal=best.key.goal.value,
+        engine=best.key.engine,
+        builds=len(memories),
+        score=best.score,
+        build_ids=[memory.build_id for memory in memories],
+        supports=_ranked((m.score, _supports(m)) for m in memories),
+        notables=_ranked((m.score, name) for m in memories for name in dict.fromkeys(m.notables)),
+        bases=_ranked((m.score, f"{slot}: {item.base}") for m in memories for slot, item in m.blueprint.items.items()),
+        failures=list({(f.sub_problem, f.option): f for f in failures}.values()),
+    )
+
+
+def _supports(memory: Memory) -> str:
+    main = memory.blueprint.groups[memory.blueprint.main_group - 1]
+    return ", ".join(gem.name for gem in main.gems[1:]) or "no supports"
+
+
+def _ranked(found: Iterable[tuple[float, str]]) -> list[Scored]:
+    """Return the names with their best score and count: the most frequent first, then by score, then by name."""
+    scores: dict[str, list[float]] = {}
+    for score, name in found:
+        scores.setdefault(name, []).append(score)
+    listed = [Scored(name=name, score=max(values), builds=len(values)) for name, values in scores.items()]
+    return sorted(listed, key=lambda one: (-one.builds, -one.score, one.name))[:MOST_LISTED]

@@ -1,0 +1,136 @@
+"""Reading what was recorded while a build was made: progress, tool events, metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.model.base import Model
+from app.model.events import Attempt, CallOutcome, ToolEvent
+from app.model.names import Phase
+from app.model.record import ProgressEvent
+from app.service.builds import FINISHED
+from app.service.tool_calls import ToolCall, fold_calls
+from app.storage.base import BuildStore, EventStore
+from app.tools.budgets import Budgets
+from app.tools.metrics import Metrics, measure
+
+KEPT_METRICS = 256
+
+
+@dataclass(frozen=True)
+class ToolFilter:
+    """Which tool events to return; None = all. `after` is the last sequence number seen."""
+
+    phase: Phase | None = None
+    tool: str | None = None
+    outcome: CallOutcome | None = None
+    after: int = 0
+    limit: int = 200
+
+
+class AttemptPage(Model):
+    """Attempts in start order; `next_cursor` null = nothing more for now."""
+
+    view: str = "attempts"
+    tool_events: list[ToolEvent]
+    next_cursor: str | None
+
+
+class CallPage(Model):
+    """Calls in start order; `next_cursor` null = nothing more for now."""
+
+    view: str = "calls"
+    tool_events: list[ToolCall]
+    next_cursor: str | None
+
+
+class Recordings:
+    """The read side of what happened to a build; the metrics of finished builds are remembered.
+
+    `budgets`: by engine and tool, the milliseconds that score full marks; `budget_usd`: the same for a build's cost.
+    """
+
+    def __init__(
+        self,
+        builds: BuildStore,
+        events: EventStore,
+        budgets: Budgets | None = None,
+        budget_usd: float | None = None,
+    ) -> None:
+        self._builds = builds
+        self._events = events
+        self._budgets = budgets or {}
+        self._budget_usd = budget_usd
+        self._measured: OrderedDict[tuple[str, datetime], Metrics] = OrderedDict()
+
+    async def progress(self, build_id: str, after: int = 0) -> list[ProgressEvent]:
+        """Return progress events after the given sequence number."""
+        return await self._builds.progress(build_id, after_seq=after)
+
+    async def attempts(self, build_id: str, wanted: ToolFilter) -> AttemptPage:
+        """Return a page of attempts.
+
+        Raises:
+            NotFound: no such build.
+        """
+        await self._builds.standing(build_id)
+        found = await self._events.page(
+            build_id, wanted.phase, wanted.tool, wanted.outcome, wanted.after, wanted.limit + 1
+        )
+        page = found[: wanted.limit]
+        more = len(found) > wanted.limit
+        return AttemptPage(tool_events=page, next_cursor=str(page[-1].seq) if more else None)
+
+    async def calls(self, build_id: str, wanted: ToolFilter) -> CallPage:
+        """Return a page of calls; filters look at the last attempt of each.
+
+        Raises:
+            NotFound: no such build.
+        """
+        await self._builds.standing(build_id)
+        folded = fold_calls(await self._events.all(build_id))
+        kept = [
+            entry.call
+            for entry in folded
+            if entry.call.sequence > wanted.after
+            and wanted.phase in (None, entry.phase)
+            and wanted.tool in (None, entry.call.tool_name)
+            and wanted.outcome in (None, entry.outcome)
+        ]
+        page = kept[: wanted.limit]
+        more = len(kept) > wanted.limit
+        return CallPage(tool_events=page, next_cursor=str(page[-1].sequence) if more else None)
+
+    async def metrics(self, build_id: str) -> Metrics:
+        """Return calls, success and time of the build: per run, per phase, per phase and tool.
+
+        Raises:
+            NotFound: no such build.
+        """
+        now = await self._builds.standing(build_id)
+        if (known := self._measured.get((build_id, now.changed))) is not None:
+            return known
+        events, ended = await self._events.measured(build_id), now.status in FINISHED
+        budgets = self._budgets.get(now.engine or "", {})
+        found = await asyncio.to_thread(measure, events, ended=ended, budgets_ms=budgets, budget_usd=self._budget_usd)
+        if ended:
+            self._keep((build_id, now.changed), found)
+        return found
+
+    async def timings(self, build_id: str) -> Sequence[Attempt]:
+        """Return of every attempt, in start order, what metrics are computed from.
+
+        Raises:
+            NotFound: no such build.
+        """
+        await self._builds.standing(build_id)
+        return await self._events.measured(build_id)
+
+    def _keep(self, key: tuple[str, datetime], found: Metrics) -> None:
+        self._measured[key] = found
+        while len(self._measured) > KEPT_METRICS:
+            self._measured.popitem(last=False)

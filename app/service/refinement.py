@@ -1,0 +1,166 @@
+"""Refining: children of finished builds, from a wish or from the answer to a build's question."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.core.clock import Clock
+from app.core.errors import Conflict, NotReady
+from app.core.ids import new_build_id
+from app.model.base import Model
+from app.model.invariants import InvariantSet
+from app.model.names import BuildStatus, Mode, Phase, Provenance
+from app.model.record import BuildRecord
+from app.model.request import BuildRequest, EngineChoice
+from app.model.state import BuildState
+from app.runner.base import Runner
+from app.service.intake import check_prompt, check_request
+from app.service.view import BuildView, valid_state, view_of
+from app.storage.base import BuildStore
+
+
+class RefineRequest(Model):
+    """What should become better, and what must stay: "make this tankier, keep the weapon"."""
+
+    prompt: Annotated[str, Field(max_length=4000)]
+
+
+class AnswerRequest(Model):
+    """The answer to the build's one question: one of its options, or other words."""
+
+    answer: Annotated[str, Field(max_length=200)]
+
+
+class Refinements:
+    """Makes children of builds; the parent never changes."""
+
+    def __init__(self, store: BuildStore, runner: Runner, clock: Clock) -> None:
+        self._store = store
+        self._runner = runner
+        self._clock = clock
+
+    async def refine(self, build_id: str, request: RefineRequest) -> BuildView:
+        """Start a refinement of the build; the child begins as its parent is.
+
+        Raises:
+            NotFound: no such build.
+            NotReady: the parent has no valid state yet, or is still being worked on.
+            InputError: the prompt cannot be used.
+        """
+        parent = await parent_for(self._store, build_id)
+        asked = _request(parent, check_prompt(request.prompt), Mode.REFINEMENT)
+        return await self._start(child_of(parent, asked, self._new(parent, asked)))
+
+    async def answer(self, build_id: str, request: AnswerRequest) -> BuildView:
+        """Build again with the question answered; the answer that was assumed changes nothing but its standing.
+
+        Raises:
+            NotFound: no such build.
+            NotReady: the parent is still being worked on.
+            Conflict: the build asks nothing.
+            InputError: the answer cannot be used.
+        """
+        parent = await parent_for(self._store, build_id)
+        question = parent.invariants.question
+        if question is None:
+            raise Conflict("The build asks nothing.")
+        answer = check_prompt(request.answer)
+        if answer.casefold() == question.assumed.casefold():
+            return view_of(await self._store.insert(self._confirmed(parent, question.field, answer)))
+        overrides = {**parent.request.overrides, question.field: answer}
+        asked = _request(parent, parent.request.prompt, Mode.STRATEGIC, overrides)
+        return await self._start(child_of(parent, check_request(asked), self._new(parent, asked)))
+
+    async def _start(self, child: BuildRecord) -> BuildView:
+        stored = await self._store.insert(child)
+        await self._runner.submit(stored.id)
+        return view_of(stored)
+
+    def _new(self, parent: BuildRecord, request: BuildRequest) -> BuildRecord:
+        now = self._clock.now()
+        return BuildRecord(id=new_build_id(), request=request, engine=parent.engine, created_at=now, updated_at=now)
+
+    def _confirmed(self, parent: BuildRecord, field: str, answer: str) -> BuildRecord:
+        """Return the parent again, byte for byte, with the assumption made a statement."""
+        asked = _request(parent, parent.request.prompt, Mode.REFINEMENT)
+        child = self._new(parent, asked)
+        update = {
+            "status": BuildStatus.COMPLETE,
+            "invariants": _stated(parent.invariants, field, answer),
+            "state": parent.state.model_copy(update={"inherited": parent.invariants}),
+            "xml": parent.xml,
+            "reasoner": parent.reasoner,
+        }
+        return child.model_copy(update=update)
+
+
+async def parent_for(store: BuildStore, build_id: str) -> BuildRecord:
+    """Return the build that a child starts from.
+
+    Raises:
+        NotFound: no such build.
+        NotReady: it is still being worked on, or has no valid state.
+    """
+    record = await store.get(build_id)
+    if record.status in (BuildStatus.QUEUED, BuildStatus.RUNNING):
+        raise NotReady("The build is still being worked on; refine it when it is finished or cancelled.")
+    if record.xml is None or record.state.blueprint is None:
+        raise NotReady("The build has no valid state to start from.")
+    return record
+
+
+def child_of(parent: BuildRecord, request: BuildRequest, child: BuildRecord) -> BuildRecord:
+    """Return the child as it starts: a refinement is what its parent is, another mode only inherits constraints."""
+    if request.mode is not Mode.REFINEMENT:
+        state = BuildState(inherited=parent.invariants)
+        return child.model_copy(update={"request": request, "state": state})
+    best = valid_state(parent)
+    state = BuildState(
+        phase=Phase.EXPLORE,
+        progress_label="waiting to be refined",
+        origin=best.origin,
+        inherited=parent.invariants,
+        sub_problems=best.sub_problems,
+        eliminated=best.eliminated,
+        assumptions=best.assumptions,
+        domain_gaps=best.domain_gaps,
+        conflicts=best.conflicts,
+        blueprint=best.blueprint,
+        stats=best.stats,
+        inspection=best.inspection,
+    )
+    kept = {"xml": parent.xml, "invariants": parent.invariants, "engine": parent.engine}
+    return child.model_copy(update={"request": request, "state": state, **kept})
+
+
+def _request(parent: BuildRecord, prompt: str, mode: Mode, overrides: dict[str, Any] | None = None) -> BuildRequest:
+    before = parent.request
+    return BuildRequest(
+        prompt=prompt,
+        level=before.level,
+        gear=before.gear,
+        mode=mode,
+        parent_id=parent.id,
+        engine=_engine(parent),
+        reasoner=before.reasoner,
+        overrides=before.overrides if overrides is None else overrides,
+        seed=before.seed,
+    )
+
+
+def _engine(parent: BuildRecord) -> EngineChoice:
+    if parent.engine is None:
+        return parent.request.engine
+    return "pob" if parent.engine.name == "pob" else "sketch"
+
+
+def _stated(before: InvariantSet, field: str, answer: str) -> InvariantSet:
+    """Return the constraints with the field's value said by the user, and nothing left to ask."""
+    reason = f'you answered "{answer}"'
+    kept = [
+        i.model_copy(update={"provenance": Provenance.EXPLICIT, "reason": reason}) if i.field == field else i
+        for i in before.invariants
+    ]
+    return before.model_copy(update={"invariants": kept, "question": None})

@@ -1,0 +1,279 @@
+"""Storage ports: what machine, tools and service ask of a store. One transaction per call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Protocol
+
+from app.model.base import Model
+from app.model.evaluations import EvaluationRun, LabelSummary
+from app.model.events import Attempt, CallOutcome, ToolEvent
+from app.model.invariants import InvariantSet
+from app.model.memory import Memory, MemoryKey, Wish
+from app.model.names import BuildStatus, Phase
+from app.model.record import BuildFailure, BuildRecord, ProgressEvent, ReasonerVersion
+from app.model.state import BuildState
+from app.model.stats import EngineVersion
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What one step changed; None = unchanged. Written together with its progress events in one transaction."""
+
+    state: BuildState
+    status: BuildStatus | None = None
+    invariants: InvariantSet | None = None
+    xml: bytes | None = None
+    engine: EngineVersion | None = None
+    reasoner: ReasonerVersion | None = None
+    failure: BuildFailure | None = None
+    progress: Sequence[tuple[str, dict[str, Any]]] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a build stands: its status, when it was last changed, and the engine it has, if any yet."""
+
+    status: BuildStatus
+    changed: datetime
+    engine: str | None
+
+
+class BuildStore(Protocol):
+    """Builds and their progress events."""
+
+    async def insert(self, record: BuildRecord, idempotency_key: str | None = None) -> BuildRecord:
+        """Store a new build; with a key seen before and the same request, return the build stored then.
+
+        Raises:
+            IdempotencyMismatch: the key was used with another request.
+        """
+        ...
+
+    async def get(self, build_id: str) -> BuildRecord:
+        """Return the build.
+
+        Raises:
+            NotFound: no such build.
+        """
+        ...
+
+    async def standing(self, build_id: str) -> Standing:
+        """Return how the build stands, without reading all of it.
+
+        Raises:
+            NotFound: no such build.
+        """
+        ...
+
+    async def page(
+        self, status: BuildStatus | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[list[BuildRecord], str | None]:
+        """Return builds, newest first, and the cursor of the next page (None = last page)."""
+        ...
+
+    async def runnable(self) -> list[str]:
+        """Return ids of builds that are queued or running, oldest first."""
+        ...
+
+    async def claim(self, build_id: str) -> BuildRecord | None:
+        """Raise epoch and attempts of a runnable build, mark it running and return it; None when it is not runnable."""
+        ...
+
+    async def checkpoint(self, build_id: str, epoch: int, change: Checkpoint) -> None:
+        """Write what a step changed, fenced by the epoch; attempts count from 0 again.
+
+        Raises:
+            LeaseLost: another runner claimed the build.
+        """
+        ...
+
+    async def cancel_requested(self, build_id: str, epoch: int) -> bool:
+        """Return whether somebody asked to cancel the build that this epoch owns.
+
+        Raises:
+            LeaseLost: another runner claimed the build, or it is no longer running.
+        """
+        ...
+
+    async def request_cancel(self, build_id: str) -> BuildRecord:
+        """Ask for cancellation; a queued build becomes cancelled at once. Idempotent.
+
+        Raises:
+            NotFound: no such build.
+        """
+        ...
+
+    async def requeue(self, build_id: str) -> BuildRecord:
+        """Make a failed or cancelled build runnable again from its last checkpoint.
+
+        Raises:
+            InvalidTransition: the build is complete.
+        """
+        ...
+
+    async def progress(self, build_id: str, after_seq: int = 0, limit: int = 500) -> list[ProgressEvent]:
+        """Return progress events with a greater seq, in order."""
+        ...
+
+
+class Used(Model):
+    """What recorded attempts used; calls answered from a cache or rejected are none."""
+
+    calls: int = 0
+    tokens: int = 0
+    usd: Decimal = Decimal()
+
+
+class UsageStore(Protocol):
+    """Sums over tool events."""
+
+    async def used(self, build_id: str | None = None, since: datetime | None = None) -> Used:
+        """Return what the attempts of a build (None = all) that started at or after `since` used."""
+        ...
+
+
+class EventStore(Protocol):
+    """Tool events: written at the start of an attempt, completed once."""
+
+    async def start(self, event: ToolEvent) -> ToolEvent:
+        """Store the event with the next seq of its build and outcome `incomplete`; return it with its seq."""
+        ...
+
+    async def record(self, event: ToolEvent) -> ToolEvent:
+        """Store an event that is over already, with the next seq of its build; return it with its seq."""
+        ...
+
+    async def finish(self, event: ToolEvent) -> None:
+        """Complete a started event; a finished event is never changed again."""
+        ...
+
+    async def page(
+        self,
+        build_id: str,
+        phase: Phase | None = None,
+        tool: str | None = None,
+        outcome: CallOutcome | None = None,
+        after_seq: int = 0,
+        limit: int = 200,
+    ) -> list[ToolEvent]:
+        """Return events in seq order."""
+        ...
+
+    async def all(self, build_id: str) -> list[ToolEvent]:
+        """Return every event of the build in seq order."""
+        ...
+
+    async def measured(self, build_id: str) -> Sequence[Attempt]:
+        """Return of every event of the build, in seq order, what metrics need."""
+        ...
+
+
+@dataclass(frozen=True)
+class KeptResult:
+    """The answer to a call, kept for the next one. `key` hashes everything that the answer depends on."""
+
+    key: str
+    tool: str
+    data: bytes
+    born: datetime
+
+
+class ResultStore(Protocol):
+    """Answers of deterministic calls, across builds and restarts. Losing one costs time, nothing else."""
+
+    async def find(self, key: str, since: datetime | None = None) -> list[KeptResult]:
+        """Return the answer and some that were stored after it: whoever asks again, asks in the same order.
+
+        Nothing when there is none, or only one older than `since`.
+        """
+        ...
+
+    async def keep(self, results: Sequence[KeptResult], most_bytes: int) -> None:
+        """Store the answers; then, above `most_bytes` in all, the least recently used go."""
+        ...
+
+
+class EvaluationStore(Protocol):
+    """Runs of evaluation suites."""
+
+    async def add(self, run: EvaluationRun) -> None:
+        """Store the run.
+
+        Raises:
+            Conflict: this trial of the task is stored under the label already.
+        """
+        ...
+
+    async def of(self, label: str) -> list[EvaluationRun]:
+        """Return the runs under the label, by task and trial."""
+        ...
+
+    async def labels(self) -> list[LabelSummary]:
+        """Return every label with its counts, newest first."""
+        ...
+
+
+class MemoryStore(Protocol):
+    """What builds taught, for the builds to come. Losing it costs time, nothing else."""
+
+    async def remember(self, memory: Memory) -> None:
+        """Store what a build taught; the same build again changes nothing but its own memory."""
+        ...
+
+    async def recall(self, key: MemoryKey) -> list[Memory]:
+        """Return what is remembered of the skill, goal and engine version, best first."""
+        ...
+
+    async def all(self) -> list[Memory]:
+        """Return every memory: by skill, goal and engine version, best first."""
+        ...
+
+    async def wishes(self, owner: str) -> list[Wish]:
+        """Return what the owner asked for in words, the most frequent first."""
+        ...
+
+    async def forget(self, skill: str | None = None) -> int:
+        """Remove the memories of a skill (None = all) and return how many there were."""
+        ...
+
+
+class NoMemory:
+    """The port when memory is switched off: nothing is kept, nothing comes back."""
+
+    async def remember(self, memory: Memory) -> None:
+        """Forget it at once."""
+
+    async def recall(self, key: MemoryKey) -> list[Memory]:
+        """Return nothing."""
+        return []
+
+    async def all(self) -> list[Memory]:
+        """Return nothing."""
+        return []
+
+    async def wishes(self, owner: str) -> list[Wish]:
+        """Return nothing."""
+        return []
+
+    async def forget(self, skill: str | None = None) -> int:
+        """Return 0."""
+        return 0
+
+
+class LearningMemory(NoMemory):
+    """The port when builds are to be independent of each other: memories are kept, none comes back."""
+
+    def __init__(self, inner: MemoryStore) -> None:
+        self._inner = inner
+
+    async def remember(self, memory: Memory) -> None:
+        """Keep it for builds that use memories.
+
+        Raises:
+            StorageError: it cannot be kept.
+        """
+        await self._inner.remember(memory)

@@ -1,0 +1,254 @@
+"""Every SQL statement on builds and their progress events."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from app.core.clock import Clock, SystemClock
+from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
+from app.model.names import BuildStatus
+from app.model.record import BuildRecord, ProgressEvent
+from app.storage.base import Checkpoint, Standing
+from app.storage.database import Database
+from app.storage.rows import as_json, build_record, build_row, progress_event
+from app.storage.tables import BuildRow, IdempotencyRow, ProgressRow
+
+RUNNABLE = (BuildStatus.QUEUED.value, BuildStatus.RUNNING.value)
+Happening = tuple[str, dict[str, Any]]
+
+
+class SqlBuildStore:
+    """The BuildStore port on SQL; each method is one transaction."""
+
+    def __init__(self, database: Database, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def insert(self, record: BuildRecord, idempotency_key: str | None = None) -> BuildRecord:
+        """Store a new build; with a key seen before and the same request, return the build stored then.
+
+        Raises:
+            IdempotencyMismatch: the key was used with another request.
+            InvalidTransition: a build with this id exists.
+        """
+        try:
+            async with self._database.write() as session:
+                return await self._insert(session, record, idempotency_key)
+        except IntegrityError as exc:
+            msg = "a build with this id exists already"
+            raise InvalidTransition(msg) from exc
+
+    async def _insert(self, session: AsyncSession, record: BuildRecord, key: str | None) -> BuildRecord:
+        digest = _request_hash(record)
+        known = await session.get(IdempotencyRow, key) if key is not None else None
+        if known is not None:
+            if known.request_sha256 != digest:
+                msg = "this idempotency key was used before with another request"
+                raise IdempotencyMismatch(msg)
+            return build_record(await _row(session, known.build_id))
+        row = build_row(record)
+        session.add(row)
+        await session.flush()
+        self._happened(session, row, [("status", {"status": record.status.value})])
+        if key is not None:
+            session.add(
+                IdempotencyRow(key=key, build_id=row.id, request_sha256=digest, created_at=self._clock.now()),
+            )
+        return build_record(row)
+
+    async def get(self, build_id: str) -> BuildRecord:
+        """Return the build.
+
+        Raises:
+            NotFound: no such build.
+        """
+        async with self._database.read() as session:
+            return build_record(await _row(session, build_id))
+
+    async def standing(self, build_id: str) -> Standing:
+        """Return how the build stands, without reading all of it.
+
+        Raises:
+            NotFound: no such build.
+        """
+        query = select(col(BuildRow.status), col(BuildRow.updated_at), col(BuildRow.engine)).where(_is(build_id))
+        async with self._database.read() as session:
+            row = (await session.execute(query)).one_or_none()
+        if row is None:
+            msg = "there is no such build"
+            raise NotFound(msg, build_id=build_id)
+        return Standing(BuildStatus(row[0]), row[1], row[2]["name"] if row[2] else None)
+
+    async def page(
+        self, status: BuildStatus | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[list[BuildRecord], str | None]:
+        """Return builds, newest first, and the cursor of the next page (None = last page)."""
+        order = tuple_(col(BuildRow.created_at), col(BuildRow.id))
+        query = select(BuildRow).order_by(col(BuildRow.created_at).desc(), col(BuildRow.id).desc()).limit(limit + 1)
+        if status is not None:
+            query = query.where(col(BuildRow.status) == status.value)
+        if cursor is not None:
+            query = query.where(
+                order < select(col(BuildRow.created_at), col(BuildRow.id)).where(_is(cursor)).scalar_subquery(),
+            )
+        async with self._database.read() as session:
+            rows = (await session.scalars(query)).all()
+        shown = rows[:limit]
+        return [build_record(row) for row in shown], shown[-1].id if len(rows) > limit else None
+
+    async def runnable(self) -> list[str]:
+        """Return ids of builds that are queued or running, oldest first."""
+        query = (
+            select(col(BuildRow.id))
+            .where(col(BuildRow.status).in_(RUNNABLE))
+            .order_by(col(BuildRow.created_at), col(BuildRow.id))
+        )
+        async with self._database.read() as session:
+            return list(await session.scalars(query))
+
+    async def claim(self, build_id: str) -> BuildRecord | None:
+        """Raise epoch and attempts of a runnable build, mark it running and return it; None when it is not runnable."""
+        async with self._database.write() as session:
+            row = await session.get(BuildRow, build_id, with_for_update=True)
+            if row is None or row.status not in RUNNABLE:
+                return None
+            if row.status == BuildStatus.QUEUED:
+                self._happened(session, row, [("status", {"status": BuildStatus.RUNNING.value})])
+            row.status = BuildStatus.RUNNING.value
+            row.epoch += 1
+            row.attempts += 1
+            row.updated_at = self._clock.now()
+            return build_record(row)
+
+    async def checkpoint(self, build_id: str, epoch: int, change: Checkpoint) -> None:
+        """Write what a step changed, fenced by the epoch; attempts count from 0 again.
+
+        Raises:
+            LeaseLost: another runner claimed the build.
+        """
+        values = _changed(change) | {"attempts": 0, "updated_at": self._clock.now()}
+        count = len(change.progress)
+        async with self._database.write() as session:
+            last = await session.scalar(
+                update(BuildRow)
+                .where(*_fence(build_id, epoch))
+                .values(**values, progress_seq=col(BuildRow.progress_seq) + count)
+                .returning(col(BuildRow.progress_seq))
+            )
+            if last is None:
+                raise _lost()
+            self._append(session, build_id, last - count, change.progress)
+
+    async def cancel_requested(self, build_id: str, epoch: int) -> bool:
+        """Return whether somebody asked to cancel the build that this epoch owns.
+
+        Raises:
+            LeaseLost: another runner claimed the build, or it is no longer running.
+        """
+        async with self._database.read() as session:
+            asked = await session.scalar(select(col(BuildRow.cancel_requested)).where(*_fence(build_id, epoch)))
+        if asked is None:
+            raise _lost()
+        return asked
+
+    async def request_cancel(self, build_id: str) -> BuildRecord:
+        """Ask for cancellation; a queued build becomes cancelled at once. Idempotent.
+
+        Raises:
+            NotFound: no such build.
+        """
+        async with self._database.write() as session:
+            row = await _row(session, build_id, lock=True)
+            if row.status == BuildStatus.QUEUED:
+                self._set_status(session, row, BuildStatus.CANCELLED)
+                self._happened(session, row, [("finished", {"status": BuildStatus.CANCELLED.value, "outcome": None})])
+            elif row.status == BuildStatus.RUNNING and not row.cancel_requested:
+                row.cancel_requested = True
+                row.updated_at = self._clock.now()
+            return build_record(row)
+
+    async def requeue(self, build_id: str) -> BuildRecord:
+        """Make a failed or cancelled build runnable again from its last checkpoint; a runnable one stays as it is.
+
+        Raises:
+            NotFound: no such build.
+            InvalidTransition: the build is complete.
+        """
+        async with self._database.write() as session:
+            row = await _row(session, build_id, lock=True)
+            if row.status == BuildStatus.COMPLETE:
+                msg = "the build is complete; refine it instead"
+                raise InvalidTransition(msg)
+            if row.status not in RUNNABLE:
+                row.failure, row.attempts, row.cancel_requested = None, 0, False
+                self._set_status(session, row, BuildStatus.QUEUED)
+            return build_record(row)
+
+    async def progress(self, build_id: str, after_seq: int = 0, limit: int = 500) -> list[ProgressEvent]:
+        """Return progress events with a greater seq, in order."""
+        query = (
+            select(ProgressRow)
+            .where(col(ProgressRow.build_id) == build_id, col(ProgressRow.seq) > after_seq)
+            .order_by(col(ProgressRow.seq))
+            .limit(limit)
+        )
+        async with self._database.read() as session:
+            return [progress_event(row) for row in await session.scalars(query)]
+
+    def _set_status(self, session: AsyncSession, row: BuildRow, status: BuildStatus) -> None:
+        row.status = status.value
+        row.updated_at = self._clock.now()
+        self._happened(session, row, [("status", {"status": status.value})])
+
+    def _happened(self, session: AsyncSession, row: BuildRow, happenings: Sequence[Happening]) -> None:
+        self._append(session, row.id, row.progress_seq, happenings)
+        row.progress_seq += len(happenings)
+
+    def _append(self, session: AsyncSession, build_id: str, after: int, happenings: Sequence[Happening]) -> None:
+        now = self._clock.now()
+        for seq, (kind, data) in enumerate(happenings, start=after + 1):
+            session.add(ProgressRow(build_id=build_id, seq=seq, type=kind, data=data, at=now))
+
+
+def _is(build_id: str) -> ColumnElement[bool]:
+    return col(BuildRow.id) == build_id
+
+
+def _fence(build_id: str, epoch: int) -> tuple[ColumnElement[bool], ...]:
+    return (_is(build_id), col(BuildRow.epoch) == epoch, col(BuildRow.status) == BuildStatus.RUNNING.value)
+
+
+def _lost() -> LeaseLost:
+    msg = "another runner owns this build"
+    return LeaseLost(msg)
+
+
+async def _row(session: AsyncSession, build_id: str, lock: bool = False) -> BuildRow:
+    row = await session.get(BuildRow, build_id, with_for_update=lock)
+    if row is None:
+        msg = "there is no such build"
+        raise NotFound(msg, build_id=build_id)
+    return row
+
+
+def _changed(change: Checkpoint) -> dict[str, Any]:
+    models = {name: getattr(change, name) for name in ("invariants", "engine", "reasoner", "failure")}
+    values = {name: as_json(model) for name, model in models.items() if model is not None}
+    values["state"] = as_json(change.state)
+    plain: dict[str, Any] = values
+    if change.xml is not None:
+        plain["xml"] = change.xml
+    if change.status is not None:
+        plain |= {"status": change.status.value, "cancel_requested": False}
+    return plain
+
+
+def _request_hash(record: BuildRecord) -> str:
+    return hashlib.sha256(record.request.model_dump_json().encode()).hexdigest()

@@ -1,0 +1,115 @@
+"""Connections: how transactions begin, and what a database error means to us."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from app.core.errors import StorageBusy, StorageError
+from app.storage.journal import Journal
+from app.storage.sqlite import set_pragmas, sqlite_file
+
+_READERS = 8
+
+
+class Database:
+    """Three ways in: `write` takes the write lock at once (BEGIN IMMEDIATE on SQLite), `read` never does, `journal`
+    is for single statements about what happens.
+
+    A deferred BEGIN that later writes fails at once when another writer came first; taking the lock first waits.
+    Writers of this process queue for one connection, so they wait in order instead of polling the file's lock.
+    What the journal writes survives the end of the process like everything else. Only a power cut can lose it, and
+    only when nothing was written through `write` since: each durable commit makes what came before it durable, too.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._writer = _engine(url, "BEGIN IMMEDIATE", connections=1)
+        self._reader = _engine(url, "BEGIN", connections=_READERS)
+        self.journal = Journal(_file(url))
+        self._write_sessions = async_sessionmaker(self._writer, expire_on_commit=False)
+        self._read_sessions = async_sessionmaker(self._reader, expire_on_commit=False)
+
+    @property
+    def writers(self) -> tuple[AsyncEngine, ...]:
+        """Return the engines that write durable transactions."""
+        return (self._writer,)
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncSession]:
+        """Open one write transaction: committed at the end, rolled back by any error.
+
+        Raises:
+            StorageBusy: the write lock was not free in time.
+            StorageError: the database failed.
+        """
+        with _typed_errors():
+            async with self._write_sessions.begin() as session:
+                yield session
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncSession]:
+        """Open one read transaction: a stable view of the database.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        with _typed_errors():
+            async with self._read_sessions.begin() as session:
+                yield session
+
+    async def close(self) -> None:
+        """Close every connection."""
+        self.journal.close()
+        for engine in (self._writer, self._reader):
+            await engine.dispose()
+
+
+def _file(url: str) -> Path:
+    path = sqlite_file(url)
+    if path is None:
+        msg = "only an SQLite file can be the store"
+        raise StorageError(msg)
+    return path
+
+
+def _engine(url: str, begin: str, connections: int) -> AsyncEngine:
+    engine = create_async_engine(url, pool_size=connections, max_overflow=0, pool_timeout=30)
+    _prepare_sqlite(engine, begin)
+    return engine
+
+
+def _prepare_sqlite(engine: AsyncEngine, begin: str) -> None:
+    @event.listens_for(engine.sync_engine, "connect")
+    def on_connect(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # the driver must not begin transactions of its own
+        set_pragmas(connection)
+
+    event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+
+
+@contextmanager
+def _typed_errors() -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except PoolTimeout as exc:
+        msg = "no database connection became free"
+        raise StorageBusy(msg) from exc
+    except OperationalError as exc:
+        if "database is locked" in str(exc.orig):
+            msg = "the database is locked by another writer"
+            raise StorageBusy(msg) from exc
+        msg = f"the database failed: {exc.orig}"
+        raise StorageError(msg) from exc
+    except SQLAlchemyError as exc:
+        msg = f"the database failed: {type(exc).__name__}"
+        raise StorageError(msg) from exc

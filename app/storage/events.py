@@ -1,0 +1,201 @@
+"""Every SQL statement on tool events."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlmodel import col
+
+from app.core.errors import NotFound, StorageError
+from app.model.events import Attempt, CacheUse, CallOutcome, ToolEvent, ToolKind
+from app.model.names import Phase
+from app.storage.base import Used
+from app.storage.database import Database
+from app.storage.journal import Journal, Statement
+from app.storage.rows import MEASURED, timing, tool_event
+from app.storage.tables import ToolEventRow
+
+PREVIEW_BYTES = 2048
+ERROR_CHARS = 500
+_FINISHED = (
+    "duration_ms",
+    "queue_ms",
+    "outcome",
+    "error_type",
+    "error_message",
+    "result_sha256",
+    "result_preview",
+    "bytes_out",
+    "cache",
+    "usage",
+    "cost_usd",
+    "cost_source",
+    "price_version",
+    "provider_call_id",
+)
+_ANSWERED = (CacheUse.HIT.value, CacheUse.COALESCED.value)
+_TABLE = ToolEventRow.metadata.tables["tool_event"]
+_STARTED = tuple(column.name for column in _TABLE.c if column.name != "seq")
+_START = Statement.of(
+    insert(_TABLE)
+    .values(
+        {name: bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _STARTED}
+        | {
+            "seq": select(func.coalesce(func.max(_TABLE.c.seq), 0) + 1)
+            .where(_TABLE.c.build_id == bindparam("new_build_id"))
+            .scalar_subquery()
+        }
+    )
+    .returning(_TABLE.c.seq),
+    {f"new_{name}": _TABLE.c[name] for name in _STARTED},
+)
+"""One statement, so the number is taken and used at once."""
+_FINISH = Statement.of(
+    update(_TABLE)
+    .where(
+        _TABLE.c.build_id == bindparam("build"),
+        _TABLE.c.seq == bindparam("number"),
+        _TABLE.c.call_id == bindparam("call"),
+        _TABLE.c.outcome == CallOutcome.INCOMPLETE.value,
+    )
+    .values({name: bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _FINISHED})
+    .returning(_TABLE.c.seq),
+    {f"new_{name}": _TABLE.c[name] for name in _FINISHED},
+)
+_MEASURED = Statement.of(
+    select(*(_TABLE.c[name] for name in MEASURED))
+    .where(_TABLE.c.build_id == bindparam("build"))
+    .order_by(_TABLE.c.seq),
+    {"build": _TABLE.c.build_id},
+)
+
+
+def unchanged(value: Any) -> Any:
+    """Redact nothing."""
+    return value
+
+
+class SqlEventStore:
+    """The EventStore port on SQL; `redact` is applied to everything that came from outside before it is written."""
+
+    def __init__(self, database: Database, redact: Callable[[Any], Any] = unchanged) -> None:
+        self._database = database
+        self._cleaning: dict[str, Callable[[Any], Any]] = {
+            "args": redact,
+            "error_message": lambda text: str(redact(text))[:ERROR_CHARS],
+            "result_preview": lambda text: clip(str(redact(text))),
+        }
+
+    async def start(self, event: ToolEvent) -> ToolEvent:
+        """Store the event with the next seq of its build and outcome `incomplete`; return it with its seq.
+
+        Raises:
+            NotFound: no such build.
+            StorageError: this attempt of this call is stored already.
+        """
+        return await self.record(event.model_copy(update={"outcome": CallOutcome.INCOMPLETE}))
+
+    async def record(self, event: ToolEvent) -> ToolEvent:
+        """Store an event that is over already, with the next seq of its build; return it with its seq.
+
+        Raises:
+            NotFound: no such build.
+            StorageError: this attempt of this call is stored already.
+        """
+        values = self._values(event, _STARTED)
+        try:
+            ((seq,),) = await self._journal.write(_START, values)
+        except sqlite3.IntegrityError as exc:
+            raise _refused(event, exc) from exc
+        return event.model_copy(update={"seq": seq})
+
+    async def finish(self, event: ToolEvent) -> None:
+        """Complete a started event; a finished event is never changed again.
+
+        Raises:
+            StorageError: there is no such event that is still open.
+        """
+        known = {"build": event.build_id, "number": event.seq, "call": event.call_id}
+        if not await self._journal.write(_FINISH, known | self._values(event, _FINISHED)):
+            msg = "there is no open event to complete"
+            raise StorageError(msg, build_id=event.build_id, seq=event.seq)
+
+    async def page(
+        self,
+        build_id: str,
+        phase: Phase | None = None,
+        tool: str | None = None,
+        outcome: CallOutcome | None = None,
+        after_seq: int = 0,
+        limit: int = 200,
+    ) -> list[ToolEvent]:
+        """Return events in seq order."""
+        wanted = [(ToolEventRow.phase, phase), (ToolEventRow.tool, tool), (ToolEventRow.outcome, outcome)]
+        conditions = [col(column) == str(value) for column, value in wanted if value is not None]
+        query = (
+            select(ToolEventRow)
+            .where(col(ToolEventRow.build_id) == build_id, col(ToolEventRow.seq) > after_seq, *conditions)
+            .order_by(col(ToolEventRow.seq))
+            .limit(limit)
+        )
+        async with self._database.read() as session:
+            return [tool_event(row) for row in await session.scalars(query)]
+
+    async def all(self, build_id: str) -> list[ToolEvent]:
+        """Return every event of the build in seq order."""
+        query = select(ToolEventRow).where(col(ToolEventRow.build_id) == build_id).order_by(col(ToolEventRow.seq))
+        async with self._database.read() as session:
+            return [tool_event(row) for row in await session.scalars(query)]
+
+    async def measured(self, build_id: str) -> Sequence[Attempt]:
+        """Return of every event of the build, in seq order, what metrics need."""
+        return await self._journal.read(_MEASURED, {"build": build_id}, timing)
+
+    async def used(self, build_id: str | None = None, since: datetime | None = None) -> Used:
+        """Return what the attempts of a build (None = all) that started at or after `since` used."""
+        where = [_TABLE.c.outcome != CallOutcome.REJECTED.value, _TABLE.c.cache.not_in(_ANSWERED)]
+        where += [] if build_id is None else [_TABLE.c.build_id == build_id]
+        where += [] if since is None else [_TABLE.c.started_at >= since]
+        paid = select(_TABLE.c.usage, _TABLE.c.cost_usd).where(*where, _TABLE.c.kind == ToolKind.LLM.value)
+        async with self._database.read() as session:
+            calls = await session.scalar(select(func.count()).select_from(_TABLE).where(*where))
+            rows = (await session.execute(paid)).all()
+        usages = [usage for usage, _ in rows if usage]
+        return Used(
+            calls=calls or 0,
+            tokens=sum(usage.get("input", 0) + usage.get("output", 0) for usage in usages),
+            usd=sum((Decimal(usd) for _, usd in rows if usd is not None), Decimal()),
+        )
+
+    @property
+    def _journal(self) -> Journal:
+        return self._database.journal
+
+    def _values(self, event: ToolEvent, fields: Sequence[str]) -> dict[str, Any]:
+        """Return the parameters of these fields, cleaned of secrets and of what is too long."""
+        found = {f"new_{name}": _plain(getattr(event, name)) for name in fields}
+        for name, clean in self._cleaning.items():
+            if (value := found.get(f"new_{name}")) is not None:
+                found[f"new_{name}"] = clean(value)
+        return found
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _refused(event: ToolEvent, error: sqlite3.IntegrityError) -> NotFound | StorageError:
+    if "FOREIGN KEY" in str(error).upper():
+        return NotFound("there is no such build", build_id=event.build_id)
+    return StorageError("this attempt of this call is recorded already", call_id=event.call_id)
+
+
+def clip(text: str) -> str:
+    """Return the text cut to the preview's size in bytes, never inside a character."""
+    return text.encode()[:PREVIEW_BYTES].decode(errors="ignore")

@@ -1,0 +1,130 @@
+"""Every SQL statement on memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select
+from sqlmodel import col
+
+from app.model.memory import Memory, MemoryKey, Wish
+from app.storage.database import Database
+from app.storage.tables import MemoryFailureRow, MemoryRow, MemoryWishRow
+
+KEPT_PER_KEY = 20
+"""Builds remembered per skill, goal and engine version: the best, a tie keeps the older one."""
+
+
+class SqlMemoryStore:
+    """The MemoryStore port on SQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def remember(self, memory: Memory) -> None:
+        """Store what a build taught; the same build again changes nothing but its own memory.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        async with self._database.write() as session:
+            await session.execute(delete(MemoryRow).where(col(MemoryRow.build_id) == memory.build_id))
+            await session.execute(insert(MemoryRow), [_row(memory)])
+            if wishes := [
+                {"build_id": memory.build_id, "field": field, "value": value} for field, value in memory.wishes.items()
+            ]:
+                await session.execute(insert(MemoryWishRow), wishes)
+            if failures := _failures(memory):
+                await session.execute(insert(MemoryFailureRow), failures)
+            ranked = select(col(MemoryRow.build_id)).where(*_about(memory.key)).order_by(*_BEST_FIRST)
+            gone = list((await session.scalars(ranked.offset(KEPT_PER_KEY))).all())
+            await session.execute(delete(MemoryRow).where(col(MemoryRow.build_id).in_(gone)))
+
+    async def recall(self, key: MemoryKey) -> list[Memory]:
+        """Return what is remembered of the skill, goal and engine version, best first.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        query = select(MemoryRow).where(*_about(key)).order_by(*_BEST_FIRST)
+        async with self._database.read() as session:
+            return [Memory.model_validate(row.data) for row in await session.scalars(query)]
+
+    async def all(self) -> list[Memory]:
+        """Return every memory: by skill, goal and engine version, best first.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        order = (col(MemoryRow.skill), col(MemoryRow.goal), col(MemoryRow.engine), *_BEST_FIRST)
+        async with self._database.read() as session:
+            rows = await session.scalars(select(MemoryRow).order_by(*order))
+            return [Memory.model_validate(row.data) for row in rows]
+
+    async def wishes(self, owner: str) -> list[Wish]:
+        """Return what the owner asked for in words, the most frequent first.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        query = (
+            select(col(MemoryWishRow.field), col(MemoryWishRow.value))
+            .join(MemoryRow, col(MemoryRow.build_id) == col(MemoryWishRow.build_id))
+            .where(col(MemoryRow.owner) == owner)
+            .order_by(col(MemoryWishRow.field), col(MemoryWishRow.build_id))
+        )
+        async with self._database.read() as session:
+            return _counted([(row.field, row.value) for row in await session.execute(query)])
+
+    async def forget(self, skill: str | None = None) -> int:
+        """Remove the memories of a skill (None = all) and return how many there were.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        which = () if skill is None else (func.lower(col(MemoryRow.skill)) == skill.strip().lower(),)
+        async with self._database.write() as session:
+            many = await session.scalar(select(func.count()).select_from(MemoryRow).where(*which)) or 0
+            await session.execute(delete(MemoryRow).where(*which))
+        return many
+
+
+_BEST_FIRST = (col(MemoryRow.score).desc(), col(MemoryRow.learned_at), col(MemoryRow.build_id))
+
+
+def _about(key: MemoryKey) -> tuple[Any, ...]:
+    row = MemoryRow
+    return (col(row.skill_id) == key.skill_id, col(row.goal) == key.goal.value, col(row.engine) == key.engine)
+
+
+def _row(memory: Memory) -> dict[str, Any]:
+    return {
+        "build_id": memory.build_id,
+        "owner": memory.owner,
+        "skill_id": memory.key.skill_id,
+        "skill": memory.skill,
+        "goal": memory.key.goal.value,
+        "engine": memory.key.engine,
+        "score": memory.score,
+        "data": memory.model_dump(mode="json"),
+        "learned_at": memory.learned_at,
+    }
+
+
+def _failures(memory: Memory) -> list[dict[str, Any]]:
+    return [
+        {"build_id": memory.build_id, "number": number, **failure.model_dump(mode="json")}
+        for number, failure in enumerate(memory.failures, start=1)
+    ]
+
+
+def _counted(found: Sequence[tuple[str, Any]]) -> list[Wish]:
+    wishes: list[Wish] = []
+    for field, value in found:
+        same = next((i for i, wish in enumerate(wishes) if (wish.field, wish.value) == (field, value)), None)
+        if same is None:
+            wishes.append(Wish(field=field, value=value, builds=1))
+        else:
+            wishes[same] = wishes[same].model_copy(update={"builds": wishes[same].builds + 1})
+    return sorted(wishes, key=lambda wish: (-wish.builds, wish.field, str(wish.value)))

@@ -1,0 +1,211 @@
+"""The tables. Only this package knows them; the schema is created by the scripts under `migrations/`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, Column, DateTime, Dialect, ForeignKey, Index, LargeBinary, UniqueConstraint
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+ULID_LENGTH = 26
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware UTC datetime, also on databases that keep no time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse naive times: they would silently mean the machine's zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            msg = "a stored time needs a time zone"
+            raise ValueError(msg)
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give the zone back."""
+        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _json(nullable: bool = True) -> Column[Any]:
+    return Column(JSON(none_as_null=True), nullable=nullable)
+
+
+def _time() -> Column[datetime]:
+    return Column(UtcDateTime(), nullable=False)
+
+
+def _owner() -> Column[str]:
+    return Column(ForeignKey("build.id", ondelete="CASCADE"), primary_key=True)
+
+
+class BuildRow(SQLModel, table=True):
+    """One build; `progress_seq` is the number of its last progress event."""
+
+    __tablename__ = "build"
+    __table_args__ = (Index("ix_build_status", "status", "created_at"), Index("ix_build_created", "created_at", "id"))
+
+    id: str = Field(primary_key=True, max_length=ULID_LENGTH)
+    parent_id: str | None = Field(default=None, index=True, max_length=ULID_LENGTH)
+    status: str = Field(max_length=16)
+    epoch: int = 0
+    attempts: int = 0
+    cancel_requested: bool = False
+    progress_seq: int = 0
+    request: dict[str, Any] = Field(sa_column=_json(nullable=False))
+    invariants: dict[str, Any] = Field(sa_column=_json(nullable=False))
+    state: dict[str, Any] = Field(sa_column=_json(nullable=False))
+    xml: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    engine: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    reasoner: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    failure: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    created_at: datetime = Field(sa_column=_time())
+    updated_at: datetime = Field(sa_column=_time())
+
+
+class ProgressRow(SQLModel, table=True):
+    """One progress event."""
+
+    __tablename__ = "build_progress"
+
+    build_id: str = Field(sa_column=_owner())
+    seq: int = Field(primary_key=True)
+    type: str = Field(max_length=32)
+    data: dict[str, Any] = Field(sa_column=_json(nullable=False))
+    at: datetime = Field(sa_column=_time())
+
+
+class ToolEventRow(SQLModel, table=True):
+    """One attempt of a tool call; the columns are the fields of `app.model.events.ToolEvent`."""
+
+    __tablename__ = "tool_event"
+    __table_args__ = (
+        UniqueConstraint("call_id", "attempt", name="uq_tool_event_call"),
+        Index("ix_tool_event_started", "started_at"),
+    )
+
+    build_id: str = Field(sa_column=_owner())
+    seq: int = Field(primary_key=True)
+    schema_version: str = Field(max_length=8)
+    phase: str = Field(max_length=16)
+    sub_problem: str | None = Field(default=None, max_length=32)
+    turn: int = 0
+    kind: str = Field(max_length=8)
+    tool: str = Field(max_length=64)
+    tool_version: str
+    call_id: str = Field(max_length=64)
+    parent_call_id: str | None = None
+    provider_call_id: str | None = None
+    attempt: int
+    started_at: datetime = Field(sa_column=_time())
+    duration_ms: float | None = None
+    queue_ms: float | None = None
+    outcome: str = Field(max_length=16)
+    error_type: str | None = None
+    error_message: str | None = None
+    args: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    args_sha256: str
+    result_sha256: str | None = None
+    result_preview: str | None = None
+    bytes_in: int = 0
+    bytes_out: int | None = None
+    cache: str = Field(max_length=16)
+    usage: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    cost_usd: str | None = None
+    cost_source: str = Field(max_length=16)
+    price_version: str | None = None
+
+
+class IdempotencyRow(SQLModel, table=True):
+    """Which build an idempotency key stands for, and the hash of the request it came with."""
+
+    __tablename__ = "idempotency"
+
+    key: str = Field(primary_key=True, max_length=255)
+    build_id: str = Field(sa_column=Column(ForeignKey("build.id", ondelete="CASCADE"), nullable=False))
+    request_sha256: str = Field(max_length=64)
+    created_at: datetime = Field(sa_column=_time())
+
+
+class KeptResultRow(SQLModel, table=True):
+    """The compressed answer to a deterministic call; `seq` is the order of storing, `size` that of `data` in bytes."""
+
+    __tablename__ = "kept_result"
+    __table_args__ = (Index("ix_kept_result_used", "used_at", "size"),)
+
+    seq: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True, max_length=64)
+    tool: str = Field(max_length=64)
+    size: int
+    born_at: datetime = Field(sa_column=_time())
+    used_at: datetime = Field(sa_column=_time())
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class EvaluationRow(SQLModel, table=True):
+    """One trial of one task of a suite, under a label; the columns are the fields of `EvaluationRun`."""
+
+    __tablename__ = "evaluation"
+    __table_args__ = (Index("ix_evaluation_at", "at"),)
+
+    label: str = Field(primary_key=True, max_length=100)
+    task: str = Field(primary_key=True, max_length=200)
+    trial: int = Field(primary_key=True)
+    suite: str = Field(max_length=100)
+    build_id: str = Field(sa_column=Column(ForeignKey("build.id", ondelete="CASCADE"), nullable=False))
+    passed: bool
+    selected: bool | None = None
+    checks: list[dict[str, Any]] = Field(sa_column=_json(nullable=False))
+    seconds: float
+    at: datetime = Field(sa_column=_time())
+
+
+class MemoryRow(SQLModel, table=True):
+    """What one validated build taught; `data` is the whole `Memory`. It outlives the build."""
+
+    __tablename__ = "memory"
+    __table_args__ = (
+        Index("ix_memory_about", "skill_id", "goal", "engine", "score"),
+        Index("ix_memory_owner", "owner"),
+    )
+
+    build_id: str = Field(primary_key=True, max_length=ULID_LENGTH)
+    owner: str = Field(max_length=64)
+    skill_id: str = Field(max_length=255)
+    skill: str = Field(max_length=255)
+    goal: str = Field(max_length=16)
+    engine: str = Field(max_length=64)
+    score: float
+    data: dict[str, Any] = Field(sa_column=_json(nullable=False))
+    learned_at: datetime = Field(sa_column=_time())
+
+
+def _memory() -> Column[str]:
+    return Column(ForeignKey("memory.build_id", ondelete="CASCADE"), primary_key=True)
+
+
+class MemoryWishRow(SQLModel, table=True):
+    """A constraint that the owner of a remembered build put into words."""
+
+    __tablename__ = "memory_wish"
+
+    build_id: str = Field(sa_column=_memory())
+    field: str = Field(primary_key=True, max_length=64)
+    value: Any = Field(sa_column=_json())
+
+
+class MemoryFailureRow(SQLModel, table=True):
+    """An option that was tried for a remembered build and made it worse."""
+
+    __tablename__ = "memory_failure"
+
+    build_id: str = Field(sa_column=_memory())
+    number: int = Field(primary_key=True)
+    sub_problem: str = Field(max_length=32)
+    option: str = Field(max_length=255)
+    reason: str

@@ -1,0 +1,1 @@
+"""Running and recording tool calls: attempts, events, metrics."""

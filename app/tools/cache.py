@@ -1,0 +1,176 @@
+"""Answers that were given before: in memory, then in the store; and one execution where several ask at once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from app.core.clock import Clock, SystemClock
+from app.model.events import CacheUse
+from app.storage.base import KeptResult, ResultStore
+
+_log = logging.getLogger(__name__)
+_MEGABYTE = 1_000_000
+_BATCH = 64
+"""So many new answers are written to the store in one transaction."""
+
+
+@dataclass(frozen=True)
+class CachePolicy:
+    """What is kept, for how long and how much. `skip`: tools that are always executed. `ttl_s` None = for ever.
+
+    A byte bound of 0 turns that part of the cache off.
+    """
+
+    memory_bytes: int = 64 * _MEGABYTE
+    store_bytes: int = 256 * _MEGABYTE
+    ttl_s: float | None = None
+    skip: frozenset[str] = frozenset()
+
+
+@dataclass
+class Answer:
+    """A result as bytes; `value` is the decoded object where it may be shared."""
+
+    data: bytes
+    value: Any = None
+    born_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What asking gave: an answer and where it came from, or none.
+
+    Who `leads` must settle the key: others are waiting for it.
+    """
+
+    answer: Answer | None
+    use: CacheUse
+    leads: bool = False
+
+
+class ResultCache:
+    """Keeps answers under a hash of everything they depend on. The store's trouble only makes it forget.
+
+    Least recently used answers go first, in memory at once, in the store when a batch is written.
+    """
+
+    def __init__(self, store: ResultStore, policy: CachePolicy | None = None, clock: Clock | None = None) -> None:
+        self._store = store
+        self._policy = policy or CachePolicy()
+        self._clock = clock or SystemClock()
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._bytes = 0
+        self._flights: dict[str, asyncio.Future[Answer | None]] = {}
+        self._unwritten: dict[str, KeptResult] = {}
+        self._writing = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def bytes_in_memory(self) -> int:
+        """How many bytes of answers are in memory."""
+        return self._bytes
+
+    def takes(self, tool: str) -> bool:
+        """Whether results of the tool are kept."""
+        return tool not in self._policy.skip and bool(self._policy.memory_bytes or self._policy.store_bytes)
+
+    async def seek(self, key: str, join: bool = True) -> Found:
+        """Return the answer kept, or with `join` that of somebody who is just getting it.
+
+        Without either (`MISS`) the caller gets it and calls `settle`, whatever happens.
+        """
+        while join and key in self._flights:
+            answer = await asyncio.shield(self._flights[key])
+            if answer is not None:
+                return Found(answer, CacheUse.COALESCED)
+        leads = key not in self._flights
+        if leads:
+            self._flights[key] = asyncio.get_running_loop().create_future()
+        try:
+            answer = self._remembered(key) or await self._stored(key)
+        except BaseException:
+            self._land(key, None, leads)
+            raise
+        if answer is not None:
+            self._land(key, answer, leads)
+            return Found(answer, CacheUse.HIT)
+        return Found(None, CacheUse.MISS, leads)
+
+    def settle(self, key: str, tool: str, answer: Answer | None, leads: bool = True) -> None:
+        """Give the answer to whoever waits and keep it; None = there is none, so somebody else may try."""
+        if answer is not None:
+            self._remember(key, answer)
+            self._write_later(key, tool, answer.data)
+        self._land(key, answer, leads)
+
+    async def close(self) -> None:
+        """Write what is not in the store yet."""
+        await asyncio.gather(*self._tasks)
+        await self._flush()
+
+    def _land(self, key: str, answer: Answer | None, leads: bool) -> None:
+        if leads:
+            self._flights.pop(key).set_result(answer)
+
+    def _remembered(self, key: str) -> Answer | None:
+        answer = self._kept.get(key)
+        if answer is None:
+            return None
+        if self._policy.ttl_s is not None and self._clock.monotonic_ms() - answer.born_ms > self._policy.ttl_s * 1000:
+            self._bytes -= len(self._kept.pop(key).data)
+            return None
+        self._kept.move_to_end(key)
+        return answer
+
+    def _remember(self, key: str, answer: Answer) -> None:
+        if len(answer.data) > self._policy.memory_bytes:
+            return
+        if key in self._kept:
+            self._bytes -= len(self._kept.pop(key).data)
+        answer.born_ms = self._clock.monotonic_ms()
+        self._kept[key] = answer
+        self._bytes += len(answer.data)
+        while self._bytes > self._policy.memory_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.data)
+
+    async def _stored(self, key: str) -> Answer | None:
+        if not self._policy.store_bytes:
+            return None
+        since = None if self._policy.ttl_s is None else self._clock.now() - timedelta(seconds=self._policy.ttl_s)
+        try:
+            found = await self._store.find(key, since)
+        except Exception as error:
+            _log.warning("the cache could not be read: %s", type(error).__name__)
+            return None
+        for kept in reversed(found):
+            self._remember(kept.key, Answer(kept.data))
+        return self._kept.get(key) or (Answer(found[0].data) if found else None)
+
+    def _write_later(self, key: str, tool: str, data: bytes) -> None:
+        if not self._policy.store_bytes or len(data) > self._policy.store_bytes:
+            return
+        self._unwritten[key] = KeptResult(key, tool, data, self._clock.now())
+        if len(self._unwritten) >= _BATCH:
+            task = asyncio.create_task(self._flush())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _flush(self) -> None:
+        async with self._writing:
+            batch, self._unwritten = list(self._unwritten.values()), {}
+            try:
+                await self._store.keep(batch, self._policy.store_bytes)
+            except Exception as error:
+                _log.warning("%d answers were not cached: %s", len(batch), type(error).__name__)
+
+
+def cache_key(args_sha256: str, fingerprint: str) -> str:
+    """Return the key of a call: its tool, version and arguments (hashed already), and what else it depends on."""
+    return hashlib.sha256(f"{args_sha256} {fingerprint}".encode()).hexdigest()

@@ -1,0 +1,120 @@
+"""A language model whose requests are recorded, priced and kept within a budget; implements ChatModel over another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from app.core.errors import BudgetExceeded, LlmBusy, LlmError
+from app.llm.base import ChatModel, Message, Reply, ToolSpec, Usage
+from app.llm.prices import Cost, PriceTable
+from app.model.events import ToolKind
+from app.tools.budget import BYTES_PER_TOKEN, CHAT, Allowance, Budget, Forecast
+from app.tools.payload import canonical_digest
+from app.tools.runner import ToolRunner
+from app.tools.scope import Scope
+
+ATTEMPTS: Final = 3
+LONGEST_WAIT_S: Final = 20.0
+"""A provider that asks to wait longer than this is not waited for."""
+
+_LEAST_OUTPUT = 256
+
+
+class RecordedChat:
+    """The language model of one step: each request becomes a tool event `llm.chat` with usage and cost.
+
+    Failures that a repeat can help are tried three times in all, waiting as long as the provider asks.
+    """
+
+    def __init__(self, inner: ChatModel, tools: ToolRunner, scope: Scope, budget: Budget, prices: PriceTable) -> None:
+        self._inner = inner
+        self._tools = tools
+        self._scope = scope
+        self._budget = budget
+        self._prices = prices
+
+    @property
+    def provider(self) -> str:
+        """Return the wire format: openai or anthropic."""
+        return self._inner.provider
+
+    @property
+    def model(self) -> str:
+        """Return the model name that requests ask for."""
+        return self._inner.model
+
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), max_output_tokens: int = 4096
+    ) -> Reply:
+        """Ask within the budget.
+
+        Raises:
+            BudgetExceeded: a limit is reached, before or while asking.
+            LlmGivenUp: the provider failed too often during this build.
+            LlmError: whatever the last attempt raised.
+        """
+        size = sum(len(m.content) + 16 for m in messages) + sum(len(str(t.parameters)) for t in tools)
+        allowed = await self._budget.allow(self._forecast(size))
+        most = _most_output(allowed, size, max_output_tokens)
+        args = {
+            "messages": len(messages),
+            "tools": [tool.name for tool in tools],
+            "bytes": size,
+            "sha256": canonical_digest(list(messages)).sha256,
+        }
+        try:
+            async with asyncio.timeout(allowed.seconds) as deadline:
+                return await self._recorded(args, messages, tools, most)
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise BudgetExceeded("The seconds for the language model are used up.", which="seconds") from error
+
+    async def _recorded(
+        self, args: Mapping[str, Any], messages: Sequence[Message], tools: Sequence[ToolSpec], most: int
+    ) -> Reply:
+        async def ask() -> Reply:
+            try:
+                return await self._inner.complete(messages, tools, most)
+            except LlmError as error:
+                if (busy := _busy(error)) is not None:
+                    raise busy from error
+                raise
+
+        version = f"{self.provider} {self.model}"
+        return await self._tools.call(
+            self._scope, ToolKind.LLM, CHAT, args, ask, version=version, retries=ATTEMPTS, describe=self._describe
+        )
+
+    def _describe(self, reply: Reply) -> Mapping[str, Any]:
+        cost = self._cost(reply.usage)
+        return {
+            "usage": None if reply.usage is None else reply.usage.model_dump(),
+            "cost_usd": None if cost.usd is None else str(cost.usd),
+            "cost_source": cost.source,
+            "price_version": cost.price_version,
+        }
+
+    def _cost(self, usage: Usage | None) -> Cost:
+        return self._prices.cost(self.provider, self.model, usage)
+
+    def _forecast(self, size: int) -> Forecast:
+        tokens = size // BYTES_PER_TOKEN
+        return Forecast(tokens, self._cost(Usage(input=tokens)).usd)
+
+
+def _most_output(allowed: Allowance, size: int, wanted: int) -> int:
+    """Return how long the answer may be, so that input and output fit the tokens that are left."""
+    if allowed.tokens is None:
+        return wanted
+    return max(_LEAST_OUTPUT, min(wanted, allowed.tokens - size // BYTES_PER_TOKEN))
+
+
+def _busy(error: LlmError) -> LlmBusy | None:
+    """Return an error that is not repeated when the provider asks to wait too long, else None."""
+    wait_s = error.details.get("retry_after_s")
+    if isinstance(wait_s, float) and wait_s > LONGEST_WAIT_S:
+        return LlmBusy(f"the provider asks to wait {wait_s:g} s", retry_after_s=wait_s)
+    return None

@@ -1,0 +1,220 @@
+"""An engine that records every call made to it; implements the Engine port over another engine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from app.engine.base import Engine, Facts, Outputs, Session
+from app.model.blueprint import Blueprint, Change
+from app.model.events import ToolKind
+from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
+from app.tools.codec import RAW, Cacheable, Codec, json_codec
+from app.tools.facts import RecordedFacts
+from app.tools.payload import canonical_digest
+from app.tools.runner import ToolRunner
+from app.tools.scope import Scope
+
+Record = Callable[[str, Mapping[str, Any], Callable[[], Awaitable[Any]], Codec], Awaitable[Any]]
+Step = Callable[[], Awaitable[BuildReport]]
+_NOTHING_LOADED = ""
+_COMMITTING = frozenset({"build", "load", "apply"})
+"""A session that waited for another's commit would still have to make its own afterwards."""
+
+_CHANGES: TypeAdapter[list[Change]] = TypeAdapter(list[Change])
+_CANDIDATES: TypeAdapter[list[list[Change]]] = TypeAdapter(list[list[Change]])
+_REPORT = json_codec(BuildReport)
+_OUTPUTS = json_codec(list[Outputs])
+_STATS = json_codec(Stats)
+_INSPECTION = json_codec(Inspection)
+_BLUEPRINT = json_codec(Blueprint)
+
+
+class RecordedEngine:
+    """The engine of one step: its calls become tool events `pob.<operation>` in the step's scope.
+
+    The names are the same for every engine; `tool_version` says which one it was. With a `fingerprint` (of the
+    engine's files and code) answers are kept for equal questions of any build; without one they never are.
+    """
+
+    def __init__(self, inner: Engine, tools: ToolRunner, scope: Scope, fingerprint: str | None = None) -> None:
+        self._inner = inner
+        self._tools = tools
+        self._scope = scope
+        self._fingerprint = fingerprint
+        self._facts = RecordedFacts(inner.facts, self._record_fact)
+
+    @property
+    def version(self) -> EngineVersion:
+        """Which engine this is."""
+        return self._inner.version
+
+    @property
+    def facts(self) -> Facts:
+        """What it knows about the game."""
+        return self._facts
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """Open a session in a fresh child process; leaving the context ends the child."""
+        return self._session()
+
+    async def start(self) -> None:
+        """Warm up; the first session would otherwise wait for it."""
+        await self._inner.start()
+
+    async def close(self) -> None:
+        """Leave the inner engine alone: it belongs to whoever made it, and other builds use it."""
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[Session]:
+        async with self._inner.session() as session:
+            yield RecordedSession(session, self._record)
+
+    async def _record(
+        self, operation: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
+    ) -> Any:
+        version = f"{self._inner.version.name} {self._inner.version.version}"
+        join = operation not in _COMMITTING
+        cacheable = None if self._fingerprint is None else Cacheable(codec, self._fingerprint, join)
+        return await self._tools.call(
+            self._scope,
+            ToolKind.POB,
+            f"pob.{operation}",
+            args,
+            fn,
+            version=version,
+            deterministic=True,
+            cacheable=cacheable,
+        )
+
+    async def _record_fact(
+        self, what: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
+    ) -> Any:
+        return await self._record(f"facts.{what}", args, fn, codec)
+
+
+class RecordedSession:
+    """A recorded session; implements `Session`.
+
+    Each call names the build it is about by a hash of what was loaded and committed, in order, so that equal hashes
+    of arguments mean equal questions. A retry repeats the call on the same session, which revives itself.
+
+    A call answered from the cache never reaches the engine's session. When one has to, everything committed until
+    then is done there first, step by step as it would have been: the same history gives the same numbers.
+    """
+
+    def __init__(self, inner: Session, record: Record) -> None:
+        self._inner = inner
+        self._record = record
+        self._content = _NOTHING_LOADED
+        self._behind: list[Step] = []
+        self._catching_up = asyncio.Lock()
+
+    async def build(self, blueprint: Blueprint) -> BuildReport:
+        """Load the blueprint, replacing what was there."""
+        found = canonical_digest(blueprint)
+        args = {"blueprint": found.reference()}
+        report = await self._load("build", args, lambda: self._inner.build(blueprint))
+        self._content = found.sha256
+        return report
+
+    async def load(self, xml: bytes) -> BuildReport:
+        """Load a PoB XML file, replacing what was there."""
+        report = await self._load("load", {"xml": xml}, lambda: self._inner.load(xml))
+        self._content = _sha256(xml)
+        return report
+
+    async def apply(self, changes: Sequence[Change]) -> BuildReport:
+        """Commit the changes in order; a change that cannot be made is reported, the others still apply."""
+        args = {"changes": list(changes), **self._about()}
+        report = await self._apply(args, lambda: self._inner.apply(changes))
+        self._content = _sha256(self._content.encode() + _CHANGES.dump_json(list(changes)))
+        return report
+
+    async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+        """Return the metrics of each candidate, in order, keeping none of them."""
+        args = {
+            "candidates": len(candidates),
+            "metrics": list(metrics),
+            "sha256": _sha256(_CANDIDATES.dump_json([list(candidate) for candidate in candidates])),
+            **self._about(),
+        }
+        outputs: list[Outputs] = await self._ask(
+            "what_if", args, lambda: self._inner.what_if(candidates, metrics), _OUTPUTS
+        )
+        return outputs
+
+    async def stats(self) -> Stats:
+        """Return the numbers of the current build after a full recalculation."""
+        stats: Stats = await self._ask("stats", self._about(), self._inner.stats, _STATS)
+        return stats
+
+    async def inspect(self) -> Inspection:
+        """Return requirements, warnings, unparsed lines, idle gems and point counts of the current build."""
+        inspection: Inspection = await self._ask("inspect", self._about(), self._inner.inspect, _INSPECTION)
+        return inspection
+
+    async def blueprint(self) -> Blueprint:
+        """Return the current build as a blueprint."""
+        blueprint: Blueprint = await self._ask("blueprint", self._about(), self._inner.blueprint, _BLUEPRINT)
+        return blueprint
+
+    async def export(self) -> bytes:
+        """Return the canonical PoB XML: equal builds give equal bytes."""
+        xml: bytes = await self._ask("export", self._about(), self._inner.export, RAW)
+        return xml
+
+    async def _load(self, operation: str, args: Mapping[str, Any], step: Step) -> BuildReport:
+        """Replace the build; what was committed before does not matter any more."""
+        behind = [step]
+
+        async def execute() -> BuildReport:
+            report = await step()
+            behind.clear()
+            return report
+
+        report: BuildReport = await self._record(operation, args, execute, _REPORT)
+        self._behind = behind
+        return report
+
+    async def _apply(self, args: Mapping[str, Any], step: Step) -> BuildReport:
+        executed = False
+
+        async def execute() -> BuildReport:
+            nonlocal executed
+            await self._catch_up()
+            report = await step()
+            executed = True
+            return report
+
+        report: BuildReport = await self._record("apply", args, execute, _REPORT)
+        if not executed:
+            self._behind.append(step)
+        return report
+
+    async def _ask(
+        self, operation: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
+    ) -> Any:
+        async def execute() -> Any:
+            await self._catch_up()
+            return await fn()
+
+        return await self._record(operation, args, execute, codec)
+
+    async def _catch_up(self) -> None:
+        async with self._catching_up:
+            while self._behind:
+                await self._behind[0]()
+                self._behind.pop(0)
+
+    def _about(self) -> dict[str, str]:
+        return {"build_sha256": self._content}
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,285 @@
+"""Making calls: every attempt is recorded before it starts and completed when it ends, whatever ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from app.core.clock import Clock, SystemClock
+from app.core.errors import AppError, BudgetExceeded, EngineHung, ReasonerError
+from app.core.ids import new_call_id
+from app.core.redaction import Redactor
+from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
+from app.storage.base import EventStore
+from app.tools.cache import Answer, ResultCache, cache_key
+from app.tools.codec import Cacheable, Codec
+from app.tools.payload import Digest, arguments, digest, digest_bytes
+from app.tools.quota import Quota
+from app.tools.recorder import Recorder
+from app.tools.scope import Asked, Scope, current_asked, current_call, current_question, inside
+from app.tools.telemetry import Observer
+
+T = TypeVar("T")
+Describe = Callable[[Any], Mapping[str, Any]]
+_BACKOFF_FIRST_S = 0.05
+_BACKOFF_LONGEST_S = 2.0
+_ERROR_CHARS = 500
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What all attempts of one call share."""
+
+    scope: Scope
+    kind: ToolKind
+    tool: str
+    version: str
+    call_id: str
+    args: dict[str, Any]
+    args_sha256: str
+    bytes_in: int
+    cache: CacheUse
+    timeout_s: float | None
+    describe: Describe | None
+    attempts: int
+    deadline_s: float | None
+    codec: Codec | None = None
+
+
+class ToolRunner:
+    """Runs calls within their quota, with attempts, timeouts and events, or answers them from the cache."""
+
+    def __init__(
+        self,
+        events: EventStore,
+        clock: Clock | None = None,
+        redactor: Redactor | None = None,
+        attempts: int = 3,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        seed: int = 0,
+        cache: ResultCache | None = None,
+        quota: Quota | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self._recorder = Recorder(events, observer)
+        self._quota = quota
+        self._clock = clock or SystemClock()
+        self._redactor = redactor or Redactor()
+        self._attempts = attempts
+        self._sleep = sleep
+        self._random = random.Random(seed)  # noqa: S311  jitter is no secret
+        self._cache = cache
+
+    @property
+    def dropped_events(self) -> int:
+        """How many records could not be written: the store's trouble never fails a call."""
+        return self._recorder.dropped
+
+    async def call(
+        self,
+        scope: Scope,
+        kind: ToolKind,
+        tool: str,
+        args: Mapping[str, Any],
+        fn: Callable[[], Awaitable[T]],
+        *,
+        version: str = "",
+        deterministic: bool = False,
+        timeout_s: float | None = None,
+        deadline_s: float | None = None,
+        retries: int | None = None,
+        describe: Describe | None = None,
+        cacheable: Cacheable | None = None,
+    ) -> T:
+        """Return what `fn` returns, trying again after errors that say a repeat can help.
+
+        `timeout_s` bounds one attempt, `deadline_s` all of them and the pauses between, in seconds; `retries` is the
+        number of attempts in all (default 3). `deterministic`: equal arguments give equal results,
+        so a repeat could have been avoided. `describe` turns the result into further fields of the event
+        (usage, cost, cache, provider_call_id, result_sha256 ...). `cacheable`: an answer given to an equal call before
+        is returned instead, and of equal calls made at once only one is executed; only good answers are kept.
+
+        Raises:
+            EngineHung, ReasonerError: `timeout_s` or `deadline_s` passed, for an engine call or another.
+            BudgetExceeded: the quota allows no further attempt.
+            AppError: whatever the last attempt raised.
+        """
+        known = arguments(tool, version, args)
+        call = _Call(
+            scope=scope,
+            kind=kind,
+            tool=tool,
+            version=version,
+            call_id=new_call_id(),
+            args=self._redactor.data(known.shown),
+            args_sha256=known.sha256,
+            bytes_in=known.size,
+            cache=CacheUse.BYPASS if deterministic else CacheUse.UNCACHEABLE,
+            timeout_s=timeout_s,
+            describe=describe,
+            attempts=self._attempts if retries is None else retries,
+            deadline_s=deadline_s,
+        )
+        if cacheable is None or self._cache is None or not self._cache.takes(tool):
+            return await self._attempts_of(call, fn)
+        return await self._sought(replace(call, cache=CacheUse.MISS, codec=cacheable.codec), fn, self._cache, cacheable)
+
+    async def _sought(self, call: _Call, fn: Callable[[], Awaitable[T]], cache: ResultCache, cacheable: Cacheable) -> T:
+        """Return the answer from the cache, else execute the call for everybody who asks."""
+        event, began_ms = self._event(call, 1), self._clock.monotonic_ms()
+        key = cache_key(call.args_sha256, cacheable.fingerprint)
+        found = await cache.seek(key, cacheable.join)
+        if found.answer is not None and (value := _value_of(found.answer, cacheable.codec)) is not None:
+            kept: T = value
+            took = {"cache": found.use, "duration_ms": self._clock.monotonic_ms() - began_ms}
+            ending = {"outcome": CallOutcome.OK, **_recorded(digest_bytes(found.answer.data)), **took}
+            await self._recorder.record(event.model_copy(update=ending))
+            return kept
+        answer: Answer | None = None
+        try:
+            result = await self._attempts_of(call, fn)
+            answer = _answer_of(result, cacheable.codec)
+            return result
+        finally:
+            cache.settle(key, call.tool, answer, found.leads)
+
+    async def _attempts_of(self, call: _Call, fn: Callable[[], Awaitable[T]]) -> T:
+        async with _deadline(call, call.deadline_s):
+            for attempt in range(1, call.attempts + 1):
+                try:
+                    return await self._attempt(call, attempt, fn)
+                except AppError as error:
+                    if attempt == call.attempts or not _can_help(error):
+                        raise
+                    pause_s = self._pause_s(attempt, error)
+                await self._sleep(pause_s)
+        raise ValueError("a call needs at least one attempt")
+
+    async def _attempt(self, call: _Call, attempt: int, fn: Callable[[], Awaitable[T]]) -> T:
+        event = self._event(call, attempt)
+        await self._admitted(event)
+        stored = await self._recorder.start(event)
+        began_ms = self._clock.monotonic_ms()
+        ending: Mapping[str, Any] = {"outcome": CallOutcome.CANCELLED}
+        last = True
+        try:
+            with inside(call.call_id):
+                result = await _in_time(fn, call)
+            ending = _succeeded(call, result)
+            return result
+        except BaseException as error:
+            ending = self._failed(error)
+            last = attempt == call.attempts or not _can_help(error)
+            raise
+        finally:
+            took_ms = self._clock.monotonic_ms() - began_ms
+            await self._recorder.finish(event, stored, {**ending, "duration_ms": took_ms}, last)
+
+    async def _admitted(self, event: ToolEvent) -> None:
+        if self._quota is None:
+            return
+        try:
+            await self._quota.admit(event.build_id)
+        except BudgetExceeded as error:
+            named = {"error_type": str(error.details.get("which", error.code))}
+            refusal = {**self._failed(error), **named, "outcome": CallOutcome.REJECTED, "duration_ms": 0.0}
+            await self._recorder.record(event.model_copy(update=refusal))
+            raise
+
+    def _event(self, call: _Call, attempt: int) -> ToolEvent:
+        asked = current_asked() or Asked(turn=0)
+        return ToolEvent(
+            build_id=call.scope.build_id,
+            seq=0,
+            phase=call.scope.phase,
+            sub_problem=current_question(),
+            kind=call.kind,
+            tool=call.tool,
+            tool_version=call.version,
+            call_id=call.call_id,
+            turn=asked.turn,
+            parent_call_id=current_call(),
+            provider_call_id=asked.provider_call_id,
+            attempt=attempt,
+            started_at=self._clock.now(),
+            args=call.args,
+            args_sha256=call.args_sha256,
+            bytes_in=call.bytes_in,
+            cache=call.cache,
+        )
+
+    def _failed(self, error: BaseException) -> Mapping[str, Any]:
+        return {
+            "outcome": _outcome(error),
+            "error_type": error.code if isinstance(error, AppError) else type(error).__name__,
+            "error_message": self._redactor.text(str(error))[:_ERROR_CHARS],
+        }
+
+    def _pause_s(self, attempt: int, error: AppError) -> float:
+        """Return a full-jitter pause (from none up to a bound that doubles), or what the error asks for if longer."""
+        asked = error.details.get("retry_after_s")
+        return max(self._jitter_s(attempt), asked if isinstance(asked, float) else 0.0)
+
+    def _jitter_s(self, attempt: int) -> float:
+        return self._random.uniform(0, min(_BACKOFF_LONGEST_S, _BACKOFF_FIRST_S * 2 ** (attempt - 1)))
+
+
+async def _in_time(fn: Callable[[], Awaitable[T]], call: _Call) -> T:
+    async with _deadline(call, call.timeout_s):
+        return await fn()
+
+
+@asynccontextmanager
+async def _deadline(call: _Call, seconds: float | None) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds) as deadline:
+            yield
+    except TimeoutError as exc:
+        if not deadline.expired():
+            raise
+        failure = EngineHung if call.kind is ToolKind.POB else ReasonerError
+        raise failure(f"{call.tool} did not answer within {seconds:g} s") from exc
+
+
+def _can_help(error: BaseException) -> bool:
+    return isinstance(error, AppError) and error.retryable
+
+
+def _succeeded(call: _Call, result: object) -> Mapping[str, Any]:
+    further = dict(call.describe(result)) if call.describe is not None else {}
+    fields: dict[str, Any] = {"outcome": CallOutcome.OK}
+    if "result_sha256" not in further:
+        fields |= _recorded(digest(result) if call.codec is None else digest_bytes(call.codec.encode(result)))
+    return {**fields, **further}
+
+
+def _recorded(found: Digest) -> Mapping[str, Any]:
+    return {"result_sha256": found.sha256, "bytes_out": found.size, "result_preview": found.preview}
+
+
+def _answer_of(value: object, codec: Codec) -> Answer:
+    return Answer(codec.encode(value), value if codec.shared else None)
+
+
+def _value_of(answer: Answer, codec: Codec) -> Any:
+    """Return the result, None when what was kept cannot be read any more."""
+    if answer.value is not None:
+        return answer.value
+    try:
+        value = codec.decode(answer.data)
+    except ValueError:
+        return None
+    if codec.shared:
+        answer.value = value
+    return value
+
+
+def _outcome(error: BaseException) -> CallOutcome:
+    if isinstance(error, asyncio.CancelledError):
+        return CallOutcome.CANCELLED
+    timed_out = isinstance(error, (EngineHung, TimeoutError)) or isinstance(error.__cause__, TimeoutError)
+    return CallOutcome.TIMEOUT if timed_out else CallOutcome.ERROR

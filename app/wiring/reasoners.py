@@ -1,0 +1,118 @@
+"""Which reasoner serves whom, and what the language-model reasoner is made of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from app.core.config import LlmStep, Settings
+from app.core.errors import ReasonerMissing
+from app.core.resources import resource_dir
+from app.llm.base import ChatModel
+from app.llm.chat import HttpChatModel
+from app.llm.prices import Price, PriceTable
+from app.model.record import BuildRecord
+from app.model.request import ReasonerChoice
+from app.prompting.library import PromptLibrary
+from app.reasoning.base import Reasoner
+from app.reasoning.llm.reasoner import Desk, LlmReasoner
+from app.reasoning.rules import RulesReasoner
+from app.storage.base import EventStore
+from app.tools.budget import Budget, BudgetLimits
+from app.tools.chat import RecordedChat
+from app.tools.runner import ToolRunner
+from app.tools.scope import Scope
+
+ReasonerName = Literal["rules", "llm"]
+SHARE_OF_SECONDS = 0.5
+"""Of a build's seconds, the part that may be spent waiting for a language model; calculating needs the rest."""
+
+
+class ReasonerRoom:
+    """The rules, and the language models of these settings, each connected when the first step asks for it."""
+
+    def __init__(self, settings: Settings, events: EventStore, tools: ToolRunner) -> None:
+        self._settings = settings
+        self._events = events
+        self._tools = tools
+        self._rules = RulesReasoner()
+        self._library = PromptLibrary(resource_dir("prompts"), resource_dir("domain"))
+        self._prices = _prices(settings)
+        self._models: dict[str, HttpChatModel] = {}
+
+    def resolve(self, choice: ReasonerChoice) -> ReasonerName:
+        """Return which reasoner serves the choice: `auto` is the setting's, then the model where one is set up."""
+        wanted = self._settings.reasoner if choice == "auto" else choice
+        if wanted == "auto":
+            return "llm" if is_set_up(self._settings) else "rules"
+        return wanted
+
+    def check(self, choice: ReasonerChoice) -> None:
+        """Return when the choice can be served.
+
+        Raises:
+            ReasonerMissing: a language model is asked for and not set up.
+        """
+        if self.resolve(choice) == "llm" and not is_set_up(self._settings):
+            raise ReasonerMissing(
+                "No language model is set up: set BUILDWRIGHT_LLM_MODEL, and BUILDWRIGHT_LLM_API_KEY or"
+                " BUILDWRIGHT_LLM_BASE_URL; or use the reasoner rules."
+            )
+
+    def reasoner(self, record: BuildRecord, scope: Scope) -> Reasoner:
+        """Return the reasoner of one step; a build stays with the one that it began with while that is set up.
+
+        Raises:
+            ReasonerMissing: a language model is asked for and not set up any more.
+        """
+        self.check(record.request.reasoner)
+        if self._name(record) == "rules":
+            return self._rules
+        desk = Desk(lambda step: self._chat(step, scope), self._library, self._tools, scope)
+        return LlmReasoner(desk, self._rules, self._settings.llm_model or "")
+
+    def _name(self, record: BuildRecord) -> ReasonerName:
+        resolved = self.resolve(record.request.reasoner)
+        return "rules" if record.reasoner is not None and record.reasoner.name == "rules" else resolved
+
+    def _chat(self, step: LlmStep, scope: Scope) -> ChatModel:
+        name = self._settings.llm_models.get(step) or self._settings.llm_model or ""
+        budget = Budget(self._events, scope.build_id, _limits(self._settings))
+        return RecordedChat(self._model(name), self._tools, scope, budget, self._prices)
+
+    def _model(self, name: str) -> HttpChatModel:
+        if name not in self._models:
+            key, own = self._settings.llm_api_key, self._settings
+            self._models[name] = HttpChatModel(
+                own.llm_provider,
+                name,
+                key=key.get_secret_value() if key else None,
+                base_url=own.llm_base_url,
+                timeout_s=own.llm_timeout_s,
+                stream=own.llm_stream,
+            )
+        return self._models[name]
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for model in self._models.values():
+            await model.close()
+
+
+def is_set_up(settings: Settings) -> bool:
+    """Return whether these settings name a language model and a way to reach it."""
+    return bool(settings.llm_model) and bool(settings.llm_api_key or settings.llm_base_url)
+
+
+def _limits(settings: Settings) -> BudgetLimits:
+    seconds = settings.build_budget_seconds
+    return BudgetLimits(
+        tokens=settings.build_budget_tokens,
+        usd=settings.build_budget_usd,
+        seconds=None if seconds is None else seconds * SHARE_OF_SECONDS,
+        rounds=settings.build_budget_rounds,
+    )
+
+
+def _prices(settings: Settings) -> PriceTable:
+    own = {name: Price.model_validate(price) for name, price in settings.llm_prices.items()}
+    return PriceTable(own, settings.llm_base_url)

@@ -1,0 +1,116 @@
+"""All parts of the service, connected."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from app.core.clock import SystemClock
+from app.core.config import Settings
+from app.core.resources import resource_dir
+from app.machine.driver import Driver, Limits
+from app.phases.registry import phase_steps
+from app.runner.base import Runner
+from app.runner.local import LocalRunner
+from app.service.builds import BuildService
+from app.service.compare import Comparisons
+from app.service.evaluations import Evaluations, Labels
+from app.service.expectations import ExpectationChecks
+from app.service.health import Health
+from app.service.imports import Imports
+from app.service.library import Library
+from app.service.memory import Memories
+from app.service.recordings import Recordings
+from app.service.refinement import Refinements
+from app.service.services import Reading, Services
+from app.storage.base import EventStore
+from app.storage.opening import Storage
+from app.tools.budgets import BASELINE, load_budgets
+from app.tools.telemetry import ToolCounts
+from app.tools.unrecorded import UnrecordedRunner
+from app.wiring.contexts import StepContexts
+from app.wiring.engines import EngineRoom, engine_workers
+from app.wiring.reasoners import ReasonerRoom
+from app.wiring.stores import memory_store, storage
+from app.wiring.tools import result_cache, tool_runner
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings,
+    *,
+    take_up: bool = False,
+    events: Callable[[EventStore], EventStore] | None = None,
+    recorded: bool = True,
+) -> AsyncIterator[Services]:
+    """Open everything; with `take_up`, builds that an earlier process left unfinished go on.
+
+    For measuring: `events` goes between the calls and their records, and without `recorded` there are none.
+
+    Raises:
+        StorageLocked: another process runs builds on the same store.
+    """
+    async with storage(settings, exclusive=True) as opened:
+        room, cache = EngineRoom(settings), result_cache(settings, opened)
+        counts = ToolCounts()
+        kept = opened.events if events is None else events(opened.events)
+        tools = tool_runner(settings, kept, opened.events, cache, counts) if recorded else UnrecordedRunner(kept)
+        minds = ReasonerRoom(settings, opened.events, tools)
+        runner = _runner(settings, opened, StepContexts(room, tools, minds, memory_store(settings, opened)), counts)
+        try:
+            if take_up:
+                await runner.start()
+            yield _services(settings, opened, runner, room, minds, counts)
+        finally:
+            await runner.close()
+            await minds.close()
+            await room.close()
+            await cache.close()
+
+
+def _runner(settings: Settings, opened: Storage, contexts: StepContexts, counts: ToolCounts) -> Runner:
+    driver = Driver(
+        opened.builds,
+        phase_steps(sessions=engine_workers(settings)),
+        contexts,
+        Limits(budget_s=settings.build_budget_seconds),
+        memory=memory_store(settings, opened),
+    )
+    concurrency = 2 if engine_workers(settings) >= 4 else 1
+    return LocalRunner(driver, opened.builds, concurrency=concurrency, ended=counts.ended)
+
+
+def _services(
+    settings: Settings, opened: Storage, runner: Runner, room: EngineRoom, minds: ReasonerRoom, counts: ToolCounts
+) -> Services:
+    reading = _reading(settings, opened)
+    builds = BuildService(opened.builds, reading.library, runner, room, minds, SystemClock())
+    return Services(
+        **vars(reading),
+        builds=builds,
+        evaluations=Evaluations(opened.evaluations, builds, reading.library, reading.expectations, SystemClock()),
+        imports=Imports(opened.builds, opened.events, room, SystemClock()),
+        refinements=Refinements(opened.builds, runner, SystemClock()),
+        health=Health(opened.builds, room),
+        counts=counts,
+    )
+
+
+@asynccontextmanager
+async def open_reading(settings: Settings) -> AsyncIterator[Reading]:
+    """Open the read side; it works beside a server on the same store."""
+    async with storage(settings, exclusive=False) as opened:
+        yield _reading(settings, opened)
+
+
+def _reading(settings: Settings, opened: Storage) -> Reading:
+    budgets = load_budgets(resource_dir("evals") / BASELINE)
+    usd = None if settings.build_budget_usd is None else float(settings.build_budget_usd)
+    return Reading(
+        library=Library(opened.builds, SystemClock()),
+        recordings=Recordings(opened.builds, opened.events, budgets, usd),
+        expectations=ExpectationChecks(opened.builds, opened.events),
+        comparisons=Comparisons(opened.builds, opened.events, opened.evaluations),
+        labels=Labels(opened.evaluations),
+        memories=Memories(opened.memory),
+    )

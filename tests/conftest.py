@@ -1,0 +1,59 @@
+"""What all tests share: settings that no environment leaks into, and where Path of Building is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.core.config import Settings
+
+_PREFIX = "BUILDWRIGHT_"
+_POB_HOME = Settings().pob_home
+"""Where the person running the tests has PoB, read before the tests get settings of their own."""
+
+
+def pob_home() -> Path | None:
+    """Return where PoB is, or None when it is not installed; for parametrising while tests are collected."""
+    return _POB_HOME if (_POB_HOME / "src" / "HeadlessWrapper.lua").is_file() else None
+
+
+@pytest.fixture(scope="session")
+def pob_path() -> Path:
+    """Path of Building's folder; the test is skipped where there is none."""
+    home = pob_home()
+    if home is None:
+        pytest.skip("Path of Building is not installed")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def isolated_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test default settings, a data directory of its own and no Path of Building unless it asks for it."""
+    for name in [name for name in os.environ if name.startswith(_PREFIX)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv(f"{_PREFIX}DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(scope="session")
+def real_builds() -> list[Path]:
+    """XML files of real players' builds, sorted by name; the test is skipped where they are not at hand."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "builds"
+    found = sorted(folder.glob("*.xml"))
+    if not found:
+        pytest.skip("no real builds at hand")
+    return found
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many real-engine tests ran and how many were skipped, so that a green run cannot hide their absence."""
+    ran = _of_pob(terminalreporter, "passed") + _of_pob(terminalreporter, "failed")
+    skipped = _of_pob(terminalreporter, "skipped")
+    where = "installed" if pob_home() else "not installed"
+    terminalreporter.write_line(f"Path of Building {where}: {ran} real-engine tests ran, {skipped} skipped")
+
+
+def _of_pob(reporter: pytest.TerminalReporter, outcome: str) -> int:
+    reports = reporter.stats.get(outcome, [])
+    return sum("pob" in report.keywords for report in reports if getattr(report, "when", "call") != "teardown")

@@ -1,0 +1,100 @@
+"""The use cases over in-memory stores, with a runner that only notes what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from app.core.clock import SystemClock
+from app.core.errors import EngineMissing, ReasonerMissing
+from app.engine.base import Engine
+from app.model.request import EngineChoice, ReasonerChoice
+from app.service.builds import BuildService
+from app.service.compare import Comparisons
+from app.service.evaluations import Evaluations, Labels
+from app.service.expectations import ExpectationChecks
+from app.service.health import Health
+from app.service.imports import Imports
+from app.service.library import Library
+from app.service.memory import Memories
+from app.service.recordings import Recordings
+from app.service.refinement import Refinements
+from app.service.services import Services
+from app.storage.base import NoMemory
+from app.tools.telemetry import ToolCounts
+from tests.fakes.stores import MemoryBuildStore, MemoryEvaluationStore, MemoryEventStore
+
+
+class NotingRunner:
+    """Remembers the builds it was rung for."""
+
+    def __init__(self) -> None:
+        self.rung: list[str] = []
+
+    async def start(self) -> None:
+        """Do nothing: there is nothing to take up."""
+
+    async def submit(self, build_id: str) -> None:
+        self.rung.append(build_id)
+
+    async def wait(self, build_id: str) -> None:
+        """Return at once: nothing runs here."""
+
+    async def close(self) -> None:
+        """Do nothing: nothing runs here."""
+
+
+class SketchOnly:
+    """An engine room where only the estimator is installed."""
+
+    def check(self, choice: EngineChoice) -> None:
+        if choice == "pob":
+            raise EngineMissing("Path of Building is not installed.")
+
+    async def engine(self, choice: EngineChoice) -> Engine:
+        raise EngineMissing("No engine runs here.")
+
+
+class RulesOnly:
+    """A reasoner room where no language model is set up."""
+
+    def check(self, choice: ReasonerChoice) -> None:
+        if choice == "llm":
+            raise ReasonerMissing("No language model is set up.")
+
+
+@dataclass
+class World:
+    """Everything behind the services, in memory."""
+
+    store: MemoryBuildStore = field(default_factory=MemoryBuildStore)
+    events: MemoryEventStore = field(default_factory=MemoryEventStore)
+    runner: NotingRunner = field(default_factory=NotingRunner)
+    evaluations: MemoryEvaluationStore = field(default_factory=MemoryEvaluationStore)
+    counts: ToolCounts = field(default_factory=ToolCounts)
+
+    @property
+    def services(self) -> Services:
+        engines, clock = SketchOnly(), SystemClock()
+        library = Library(self.store, clock)
+        builds = BuildService(self.store, library, self.runner, engines, RulesOnly(), clock)
+        expectations = ExpectationChecks(self.store, self.events)
+        return Services(
+            builds=builds,
+            library=library,
+            recordings=Recordings(self.store, self.events),
+            expectations=expectations,
+            comparisons=Comparisons(self.store, self.events, self.evaluations),
+            labels=Labels(self.evaluations),
+            memories=Memories(NoMemory()),
+            imports=Imports(self.store, self.events, engines, clock),
+            refinements=Refinements(self.store, self.runner, clock),
+            health=Health(self.store, engines),
+            counts=self.counts,
+            evaluations=Evaluations(self.evaluations, builds, library, expectations, clock),
+        )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Services]:
+        yield self.services

@@ -1,0 +1,102 @@
+"""Budgets of a build: checked before each request, remembered over restarts, said in a caveat when they end."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.llm_bench import DELIVERY, LlmBench, llm_bench
+from tests.fakes.llm_server import Hang, LlmServer, answer
+
+GOOD = answer({"skill": "Arc", "weapon_types": ["Wand"], "off_hand": "Focus", "reason": "It fits."}, usage=(9000, 1000))
+
+
+async def steps(bench: LlmBench, most: int = 6) -> tuple[int, Any]:
+    """Ask again and again, each time as after a restart; return how many steps the model answered and what ended it."""
+    for done in range(most):
+        reasoner = bench.next_step()
+        await reasoner.explore(bench.ctx, DELIVERY, [])
+        if reasoner.remarks.degraded:
+            return done, reasoner.remarks
+    return most, None
+
+
+@pytest.mark.parametrize(
+    ("limit", "answered", "words"),
+    [
+        ({"build_budget_tokens": 25_000}, 2, "25000 tokens"),
+        ({"build_budget_usd": "0.02"}, 1, "0.02 USD"),
+        ({"build_budget_rounds": 3}, 3, "3 requests"),
+        ({"build_budget_rounds": 0}, 0, "0 requests"),
+    ],
+)
+async def test_at_the_limit_the_rules_go_on_and_say_so(
+    limit: dict[str, Any], answered: int, words: str, tmp_path: Path
+) -> None:
+    async with LlmServer(lambda _: GOOD) as server, llm_bench(f"{server.url}/v1", tmp_path, **limit) as bench:
+        done, remarks = await steps(bench)
+        assert done == answered
+        assert len(server.requests) == answered
+        assert remarks.degraded[0].startswith("explore-damage_delivery: budget_exceeded: ")
+        assert words in remarks.caveats[0]
+        assert "the rules decided instead" in remarks.caveats[0]
+
+
+async def test_seconds_end_a_request_under_way(tmp_path: Path) -> None:
+    async with (
+        LlmServer(lambda _: Hang()) as server,
+        llm_bench(f"{server.url}/v1", tmp_path, build_budget_seconds=0.6, llm_timeout_s=30) as bench,
+    ):
+        began = time.monotonic()
+        _, remarks = await steps(bench)
+        assert time.monotonic() - began < 3
+        assert "seconds" in remarks.caveats[0]
+        _, again = await steps(bench)
+        assert "0.3 s" in again.caveats[0]
+        assert len(server.requests) == 1
+
+
+async def test_an_unknown_price_cannot_be_kept_within_a_budget_of_dollars(tmp_path: Path) -> None:
+    more: dict[str, Any] = {"build_budget_usd": "5", "llm_prices": {}}
+    async with LlmServer(lambda _: GOOD) as server, llm_bench(f"{server.url}/v1", tmp_path, **more) as bench:
+        done, remarks = await steps(bench)
+        assert (done, len(server.requests)) == (0, 0)
+        assert "Nobody knows the price" in remarks.caveats[0]
+
+
+async def test_an_unknown_price_is_recorded_as_unknown_and_not_as_nothing(tmp_path: Path) -> None:
+    async with LlmServer(lambda _: GOOD) as server, llm_bench(f"{server.url}/v1", tmp_path, llm_prices={}) as bench:
+        await bench.reasoner.explore(bench.ctx, DELIVERY, [])
+        (chat,) = await bench.chats()
+        assert (chat.cost_usd, chat.cost_source) == (None, "none")
+
+
+async def test_unreported_usage_counts_by_size(tmp_path: Path) -> None:
+    silent = answer({"skill": "Arc", "reason": "It fits."}, usage=None)
+    more = {"build_budget_tokens": 30_000}
+    async with LlmServer(lambda _: silent) as server, llm_bench(f"{server.url}/v1", tmp_path, **more) as bench:
+        done, _ = await steps(bench)
+        assert 0 < done < 6
+        assert (await bench.chats())[0].usage is None
+
+
+async def test_a_step_can_have_a_model_of_its_own(tmp_path: Path) -> None:
+    more: dict[str, Any] = {"llm_models": {"explore": "bigger"}}
+    async with LlmServer(lambda _: GOOD) as server, llm_bench(f"{server.url}/v1", tmp_path, **more) as bench:
+        await bench.reasoner.explore(bench.ctx, DELIVERY, [])
+        await bench.reasoner.assess(bench.ctx)
+        assert [asked.body["model"] for asked in server.requests] == ["bigger", "scripted-1", "scripted-1"]
+
+
+async def test_anthropic_speaks_its_own_format(tmp_path: Path) -> None:
+    more: dict[str, Any] = {"llm_provider": "anthropic"}
+    async with LlmServer(lambda _: GOOD) as server, llm_bench(server.url, tmp_path, **more) as bench:
+        got = await bench.reasoner.explore(bench.ctx, DELIVERY, [])
+        assert got.decision.name == "Arc with wand and focus"
+        (asked,) = server.requests
+        assert asked.path == "/v1/messages"
+        assert "x-api-key" in asked.headers
+        assert asked.body["system"][0]["cache_control"] == {"type": "ephemeral"}

@@ -1,0 +1,111 @@
+"""The judge of items finds what is wrong with an item, and nothing wrong with one that can be made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+
+from tests.pob.legality import illegal_items, main
+
+pytestmark = pytest.mark.pob
+
+HELMET = """Rarity: RARE
+Probe
+Spired Greathelm
+Crafted: true
+Prefix: {range:0.500}IncreasedLife4
+Suffix: {range:0.500}FireResist4
+Suffix: {range:0.500}Strength3
+Item Level: 45
+Quality: 20
+Sockets: S
+Rune: Iron Rune
+Implicits: 1
+{rune}16% increased Armour, Evasion and Energy Shield
++47 to maximum Life
++23% to Fire Resistance
++15 to Strength"""
+
+
+def file_of(*items: str, level: int = 70) -> bytes:
+    texts = "".join(f"<Item>{escape(text)}</Item>" for text in items)
+    return f'<PathOfBuilding2><Build level="{level}"/><Items>{texts}</Items></PathOfBuilding2>'.encode()
+
+
+def judged(text: str, pob_path: Path, tier: str = "starter", level: int = 70) -> str:
+    return "; ".join(illegal_items(file_of(text, level=level), pob_path, tier))
+
+
+def test_an_item_that_can_be_made_has_no_fault(pob_path: Path) -> None:
+    assert judged(HELMET, pob_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("Spired Greathelm", "Spired Hat", "no such base"),
+        ("IncreasedLife4", "IncreasedLife99", "no affix is called"),
+        ("Prefix: {range:0.500}IncreasedLife4", "Suffix: {range:0.500}IncreasedLife4", "is a Prefix"),
+        ("IncreasedLife4", "LocalIncreasedEnergyShield4", "cannot spawn on the base"),
+        ("FireResist4", "FireResist8", "needs item level 82"),
+        ("FireResist4", "FireResist8", "above the tier's 45"),
+        ("{range:0.500}FireResist4", "{range:1.000}FireResist4", "not in the middle"),
+        ("+23% to Fire", "+33% to Fire", "says"),
+        ("+23% to Fire Resistance", "+23% to Cold Resistance", "belongs to nothing"),
+        ("\n+15 to Strength", "", "is missing"),
+        ("Strength3", "FireResist3", "2 affixes of group"),
+        ("Quality: 20", "Quality: 28", "quality 28"),
+        ("Sockets: S", "Sockets: S S", "2 sockets, 1 can be made"),
+        ("Rune: Iron Rune", "Rune: Iron Rune\nRune: Iron Rune", "2 runes in 1 sockets"),
+        ("Rune: Iron Rune", "Rune: No Rune", "does nothing here"),
+        ("16% increased Armour", "40% increased Armour", "says"),
+        ("Rarity: RARE", "Rarity: MAGIC", "2 of Suffix, 1 fit"),
+    ],
+)
+def test_every_fault_is_found(pob_path: Path, old: str, new: str, fault: str) -> None:
+    assert old in HELMET
+    changed = HELMET.replace(old, new)
+    if fault.startswith("2 of Suffix"):
+        changed = changed.replace("Probe\n", "")
+    assert fault in judged(changed, pob_path)
+
+
+def test_more_affixes_than_the_tier_allows(pob_path: Path) -> None:
+    more = HELMET.replace("Suffix: {range:0.500}Str", "Suffix: {range:0.500}ColdResist4\nSuffix: {range:0.500}Str")
+    more = more.replace("Suffix: {range:0.500}Fire", "Prefix: {range:0.500}IncreasedMana4\nSuffix: {range:0.500}Fire")
+    assert "5 affixes, starter allows 4" in judged(more, pob_path)
+    assert "affixes, mid" not in judged(more, pob_path, "mid")
+
+
+def test_bases_and_runes_need_levels(pob_path: Path) -> None:
+    assert "the base needs level" in judged(HELMET, pob_path, level=5)
+
+
+UNIQUE = """Rarity: UNIQUE
+Dream Fragments
+Sapphire Ring
+Item Level: 40
+Implicits: 1
++25% to Cold Resistance
+20% increased maximum Mana
++50% to Cold Resistance"""
+
+
+def test_uniques_are_counted_and_read(pob_path: Path) -> None:
+    assert "there is no such unique" in judged(UNIQUE.replace("Sapphire", "Ruby"), pob_path, "mid")
+    assert "there is no such unique" in judged(UNIQUE.replace("Dream", "Bad"), pob_path, "mid")
+    assert "is not one of its lines" in judged(UNIQUE.replace("20% increased", "90% increased"), pob_path, "mid")
+    assert "1 uniques, starter allows 0" in judged(UNIQUE, pob_path)
+    assert "3 uniques, mid allows 2" in "; ".join(illegal_items(file_of(UNIQUE, UNIQUE, UNIQUE), pob_path, "mid"))
+
+
+def test_the_script_says_what_is_wrong(pob_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = tmp_path / "good.xml", tmp_path / "bad.xml"
+    good.write_bytes(file_of(HELMET))
+    bad.write_bytes(file_of(HELMET.replace("Quality: 20", "Quality: 99")))
+    assert main(["starter", str(good)]) == 0
+    assert main(["starter", str(bad)]) == 1
+    assert "quality 99" in capsys.readouterr().out
+    assert main(["golden", str(good)]) == 2

@@ -1,0 +1,120 @@
+"""Gear on real Path of Building: what the search makes can be made, fits the tier, and caps the resistances."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.engine.process import ProcessEngine
+from app.model.choices import (
+    AscendancyChoice,
+    DeliveryChoice,
+    RequirementsChoice,
+    ScalingChoice,
+    SpiritChoice,
+    SurvivabilityChoice,
+    SustainChoice,
+)
+from app.model.floors import floors_for
+from app.model.invariants import InvariantSet
+from app.model.names import GearTier, Goal
+from app.model.stats import DPS
+from app.search.base import Plan, SearchContext, StageResult
+from app.search.foundation import blank
+from app.search.gear import optimise_gear
+from app.search.legality import gear_findings
+from app.search.panel import open_panel
+from app.search.stage_skills import found
+from tests.pob.legality import illegal_items
+
+pytestmark = [pytest.mark.pob, pytest.mark.slow]
+
+CASES: dict[str, tuple[AscendancyChoice, str, list[str], list[str], int, GearTier]] = {
+    "caster in starter gear": (
+        AscendancyChoice(class_name="Sorceress", ascendancy="Stormweaver"),
+        "Spark",
+        ["Wand"],
+        ["energy_shield"],
+        70,
+        GearTier.STARTER,
+    ),
+    "bow in mid gear": (
+        AscendancyChoice(class_name="Ranger", ascendancy="Deadeye"),
+        "Lightning Arrow",
+        ["Bow"],
+        ["evasion"],
+        85,
+        GearTier.MID,
+    ),
+    "mace in endgame gear": (
+        AscendancyChoice(class_name="Warrior", ascendancy="Titan"),
+        "Boneshatter",
+        ["Two Hand Mace"],
+        ["armour"],
+        92,
+        GearTier.ENDGAME,
+    ),
+}
+
+
+@pytest.fixture
+async def engine(pob_path: Path) -> AsyncIterator[ProcessEngine]:
+    made = ProcessEngine("pob", {"pob": str(pob_path)}, workers=2)
+    await made.start()
+    yield made
+    await made.close()
+
+
+async def dressed(engine: ProcessEngine, case: str) -> tuple[SearchContext, StageResult, bytes, dict[str, float]]:
+    """Found a build and make its gear; no passives are taken, so gear has to do all of it."""
+    ascendancy, skill, weapons, mitigation, level, tier = CASES[case]
+    gem = next(g for g in await engine.facts.gems() if g.name == skill and g.kind == "active")
+    plan = Plan(
+        ascendancy=ascendancy,
+        delivery=DeliveryChoice(skill_id=gem.id, skill_name=skill, weapon_types=weapons),
+        scaling=ScalingChoice(),
+        survivability=SurvivabilityChoice(mitigation=mitigation),
+        sustain=SustainChoice(),
+        spirit=SpiritChoice(),
+        requirements=RequirementsChoice(),
+    )
+    bare = replace(_context(engine, plan, level, tier), level=level)
+    blueprint = await blank(bare)
+    async with open_panel(engine, blueprint, 2) as panel:
+        ctx = replace(bare, session=panel, blueprint=blueprint)
+        start = await found(ctx)
+        before = await panel.stats()
+        result = await optimise_gear(replace(ctx, blueprint=start.blueprint))
+        after, xml = await panel.stats(), await panel.export()
+    assert (after.dps or 0.0) > 3 * (before.dps or 1.0)
+    return ctx, result, xml, after.values
+
+
+def _context(engine: ProcessEngine, plan: Plan, level: int, tier: GearTier) -> SearchContext:
+    return SearchContext(
+        engine=engine,
+        session=None,  # type: ignore[arg-type]
+        blueprint=None,  # type: ignore[arg-type]
+        plan=plan,
+        floors=floors_for(level, tier),
+        invariants=InvariantSet(),
+        level=level,
+        gear=tier,
+        goal=Goal.MAPPING,
+        hardcore=False,
+        seed=0,
+    )
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, pob_path: Path, case: str) -> None:
+    ctx, result, xml, values = await dressed(engine, case)
+    assert illegal_items(xml, pob_path, ctx.gear.value) == []
+    assert await gear_findings(engine.facts, result.blueprint, ctx.floors.gear) == []
+    assert min(values[f"{element}Resist"] for element in ("Fire", "Cold", "Lightning")) >= ctx.floors.resistance.least
+    assert values[DPS] > 0
+    worn = {entry["slot"] for entry in result.notes["shopping"]}
+    assert {"Weapon 1", "Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet", "Ring 1", "Ring 2"} <= worn

@@ -1,0 +1,76 @@
+"""The tree search on real Path of Building: better at the same cost, the same with any number of engines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.engine.process import ProcessEngine
+from app.model.blueprint import Blueprint, Gem, SkillGroup
+from app.model.floors import Floor, floors_for
+from app.model.names import GearTier
+from app.model.stats import DPS
+from app.search.atlas import Atlas
+from app.search.objective import Objective
+from app.search.panel import open_panel
+from app.search.tree import TreeLimits, TreeSearch
+from app.search.workbench import Workbench
+from tests.pob.conftest import Facts
+
+pytestmark = [pytest.mark.pob, pytest.mark.slow]
+BRIEF = TreeLimits(reach=6, rounds=2, trials=700)
+POINTS = 24
+SKILLS = {"Sorceress": "Spark", "Witch": "Skeletal Arsonist"}
+
+
+@pytest.fixture
+async def engine(pob_path: Path) -> AsyncIterator[ProcessEngine]:
+    made = ProcessEngine("pob", {"pob": str(pob_path)}, workers=3)
+    await made.start()
+    yield made
+    await made.close()
+
+
+async def searched(engine: ProcessEngine, facts: Facts, who: str, sessions: int) -> tuple[TreeSearch, dict[str, Any]]:
+    """Spend points for a bare character with one skill, then trade; return the search and the numbers in between."""
+    gem = facts.gems[SKILLS[who]]["id"]
+    group = SkillGroup(gems=[Gem(gem_id=gem, name=SKILLS[who], level=15)], in_full_dps=who == "Witch")
+    start = Blueprint(class_name=who, level=60, groups=[group], main_group=1)
+    nodes = [n for n in await engine.facts.nodes() if n.ascendancy is None]
+    root = facts.classes[who]["start_node"]
+    atlas = Atlas(nodes, [root], {n.id for n in nodes if n.kind == "start" and n.id != root})
+    wide = Floor(least=1, good=1e12)
+    floors = floors_for(60, GearTier.MID).model_copy(update={"dps": wide, "ehp": wide})
+    async with open_panel(engine, start, sessions, patience_s=30) as panel:
+        bench = Workbench(panel, start, Objective(floors, guards=frozenset()))
+        await bench.measure()
+        search = TreeSearch(bench, atlas, limits=BRIEF)
+        before = dict(bench.outputs)
+        assert await search.spend(POINTS) == 0
+        grown = bench.score
+        await search.improve()
+        assert bench.score >= grown
+        assert sorted(n.id for n in bench.blueprint.nodes) == sorted(n.id for n in (await panel.blueprint()).nodes)
+        return search, before
+
+
+@pytest.mark.parametrize("who", sorted(SKILLS))
+async def test_points_are_all_spent_and_damage_and_life_grow(engine: ProcessEngine, facts: Facts, who: str) -> None:
+    search, before = await searched(engine, facts, who, sessions=3)
+    after = search.bench.outputs
+    assert search.spent == POINTS
+    assert search.atlas.connected(search.owned) == search.owned
+    assert after[DPS] > 1.3 * before[DPS]
+    assert after["TotalEHP"] > before["TotalEHP"]
+    assert search.drift < 1e-6
+    assert search.trials <= BRIEF.trials + 400
+
+
+async def test_one_and_three_engines_find_the_same_tree(engine: ProcessEngine, facts: Facts) -> None:
+    one, _ = await searched(engine, facts, "Sorceress", sessions=1)
+    three, _ = await searched(engine, facts, "Sorceress", sessions=3)
+    assert one.bench.blueprint == three.bench.blueprint
+    assert one.trials == three.trials

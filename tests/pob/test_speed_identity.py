@@ -1,0 +1,101 @@
+"""What makes what-ifs quick changes no number: each equals Path of Building's own calculator, to the last digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.engine.pob.backend import PobBackend
+from tests.pob.conftest import Child, Facts, rare
+
+pytestmark = pytest.mark.pob
+
+UNSTABLE = ("AreaOfEffectRadius", "Spec:")
+EACH = 3
+"""Candidates of one kind that are tried per build."""
+
+
+def _spread(found: list[Any]) -> list[Any]:
+    return found[:: max(1, len(found) // EACH)][:EACH]
+
+
+def _passives(facts: Facts, blueprint: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    held = {node["id"] for node in blueprint["nodes"]} & facts.nodes.keys()
+    near = sorted({n for node in held for n in facts.nodes[node]["neighbours"] if n in facts.nodes} - held)
+    far = sorted({n for node in near for n in facts.nodes[node]["neighbours"] if n in facts.nodes} - held - {*near})
+    taken = [node for node in [*near, *far] if facts.nodes[node]["kind"] != "start"]
+    added = [[{"op": "allocate", "nodes": [facts.wish(node)]}] for node in _spread(taken)]
+    paths = [
+        [{"op": "allocate", "nodes": [facts.wish(a), facts.wish(b)]}]
+        for a, b in zip(_spread(near), _spread(far), strict=False)
+    ]
+    gone = [[{"op": "deallocate", "nodes": [node]}] for node in _spread(sorted(held))]
+    swaps = [[*removal, *growth] for removal, growth in zip(gone, added, strict=False)]
+    return [*added, *paths, *gone, *swaps]
+
+
+def _items(blueprint: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    bare = [[{"op": "unequip", "slot": slot}] for slot in sorted(blueprint["items"])]
+    ring = rare("Ring 1", "Sapphire Ring", ["IncreasedLife8"], ["FireResist5"])
+    shell = rare("Body Armour", "Vile Robe") | {"sockets": 2, "runes": ["Iron Rune", "Desert Rune"]}
+    return [*bare, [{"op": "equip", "item": ring}], [{"op": "equip", "item": shell}]]
+
+
+def _skills(blueprint: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    changes: list[list[dict[str, Any]]] = []
+    for index, group in enumerate(blueprint["groups"], 1):
+        if len(group["gems"]) > 1:
+            fewer = group | {"gems": group["gems"][:-1]}
+            changes.append([{"op": "set_group", "index": index, "group": fewer}])
+        changes.append([{"op": "remove_group", "index": index}])
+    return [*_spread(changes), [{"op": "set_main", "index": 1}]]
+
+
+def _configs() -> list[list[dict[str, Any]]]:
+    return [
+        [{"op": "set_config", "key": "enemyIsBoss", "value": "None"}],
+        [{"op": "set_config", "key": "conditionEnemyShocked", "value": True}],
+        [{"op": "set_config", "key": "resistancePenalty", "value": -30}],
+    ]
+
+
+def _candidates(facts: Facts, blueprint: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    return [[], *_passives(facts, blueprint), *_items(blueprint), *_skills(blueprint), *_configs()]
+
+
+def _check(backend: PobBackend, facts: Facts, name: str, start: Any) -> None:
+    """Compare both ways for all numbers of the build, with and without requirements, and for a few."""
+    ours, theirs = Child(backend), Child(backend)
+    try:
+        start(ours)
+        start(theirs)
+        theirs.call("bench_restore")
+        stats = sorted(key for key in ours.stats() if not key.startswith(UNSTABLE))
+        candidates = _candidates(facts, ours.call("blueprint"))
+        quiet = [key for key in stats if not key.startswith("Req")]
+        for metrics in (stats, quiet, ["DPS", "Life"]):
+            expected = theirs.call("what_if", candidates=candidates, metrics=metrics)
+            found = ours.call("what_if", candidates=candidates, metrics=metrics)
+            for changes, theirs_row, our_row in zip(candidates, expected, found, strict=True):
+                assert _unequal(theirs_row, our_row) == {}, (name, changes)
+    finally:
+        theirs.close()  # the younger one first: it holds the older one's pipe open
+        ours.close()
+
+
+def _unequal(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, tuple[float | None, float | None]]:
+    keys = theirs.keys() | ours.keys()
+    return {key: (theirs.get(key), ours.get(key)) for key in keys if theirs.get(key) != ours.get(key)}
+
+
+def test_a_made_build(warm_backend: PobBackend, facts: Facts) -> None:
+    _check(warm_backend, facts, "sorceress", lambda child: child.build(facts.sorceress()))
+
+
+@pytest.mark.slow
+def test_real_builds(warm_backend: PobBackend, facts: Facts, real_builds: list[Path]) -> None:
+    for path in real_builds:
+        xml = path.read_text(encoding="utf-8")
+        _check(warm_backend, facts, path.stem, lambda child, xml=xml: child.call("load", xml=xml))

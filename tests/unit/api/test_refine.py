@@ -1,0 +1,127 @@
+"""`/refine` and `/answer`: children of finished builds, and what they refuse."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from app.model.blueprint import Blueprint
+from app.model.invariants import Invariant, InvariantSet, Question
+from app.model.names import BuildStatus, Mode, Phase, Provenance
+from app.model.record import BuildRecord
+from app.model.request import BuildRequest
+from app.model.state import BuildState
+from tests.fakes.service import World
+
+PARENT = "01J0000000000000000000000A"
+XML = b'<?xml version="1.0" encoding="UTF-8"?>\n<PathOfBuilding2/>\n'
+SKILL = Invariant(field="skill", value="Spark", provenance=Provenance.INFERRED, reason="it fits")
+ASKS = Question(field="skill", text="Which skill?", options=["Spark", "Arc"], assumed="Spark")
+
+
+async def _parent(world: World, status: BuildStatus = BuildStatus.COMPLETE, asks: bool = True) -> BuildRecord:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    record = BuildRecord(
+        id=PARENT,
+        request=BuildRequest(prompt="a sorceress", level=80),
+        status=status,
+        invariants=InvariantSet(invariants=[SKILL], question=ASKS if asks else None),
+        state=BuildState(phase=Phase.COMPLETE, blueprint=Blueprint(class_name="Sorceress", level=80)),
+        xml=XML,
+        created_at=now,
+        updated_at=now,
+    )
+    return await world.store.insert(record)
+
+
+async def test_a_refinement_starts_as_its_parent_is(api: httpx.AsyncClient, world: World) -> None:
+    await _parent(world)
+    answer = await api.post(f"/v1/builds/{PARENT}/refine", json={"prompt": "more damage, keep the weapon"})
+    found = answer.json()
+    assert answer.status_code == 202
+    assert answer.headers["Location"] == f"/v1/builds/{found['id']}"
+    assert (found["parent_id"], found["mode"], found["status"]) == (PARENT, "refinement", "queued")
+    assert found["phase"] == "explore"
+    assert [item["value"] for item in found["invariants"]] == ["Spark"]
+    assert world.runner.rung == [found["id"]]
+    child = world.store.records[found["id"]]
+    assert (child.xml, child.request.level, child.state.inherited) == (XML, 80, world.store.records[PARENT].invariants)
+
+
+async def test_the_parent_field_of_a_new_build_makes_it_a_refinement(api: httpx.AsyncClient, world: World) -> None:
+    await _parent(world)
+    answer = await api.post("/v1/builds", json={"prompt": "more damage", "parent_id": PARENT})
+    assert (answer.status_code, answer.json()["mode"], answer.json()["phase"]) == (202, "refinement", "explore")
+
+
+async def test_a_strategic_child_only_inherits_constraints(api: httpx.AsyncClient, world: World) -> None:
+    await _parent(world)
+    answer = await api.post("/v1/builds", json={"prompt": "play Arc", "parent_id": PARENT, "mode": "strategic"})
+    child = world.store.records[answer.json()["id"]]
+    assert (child.state.phase, child.state.blueprint, child.xml) == (Phase.DECOMPOSE, None, None)
+    assert child.state.inherited == world.store.records[PARENT].invariants
+
+
+@pytest.mark.parametrize("call", ["refine", "answer"])
+@pytest.mark.parametrize("status", [BuildStatus.QUEUED, BuildStatus.RUNNING])
+async def test_an_unfinished_build_is_not_ready(
+    api: httpx.AsyncClient, world: World, call: str, status: BuildStatus
+) -> None:
+    await _parent(world, status)
+    answer = await api.post(
+        f"/v1/builds/{PARENT}/{call}", json={"prompt": "more"} if call == "refine" else {"answer": "Arc"}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_ready")
+
+
+@pytest.mark.parametrize(
+    ("call", "body"),
+    [
+        ("refine", {"prompt": "  "}),
+        ("refine", {"prompt": "a\x00bc"}),
+        ("refine", {}),
+        ("refine", {"prompt": "x" * 5000}),
+        ("refine", {"answer": "Arc"}),
+        ("answer", {"answer": ""}),
+        ("answer", {"answer": 5}),
+    ],
+)
+async def test_useless_words_are_refused(
+    api: httpx.AsyncClient, world: World, call: str, body: dict[str, object]
+) -> None:
+    await _parent(world)
+    answer = await api.post(f"/v1/builds/{PARENT}/{call}", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+    assert list(world.store.records) == [PARENT]
+
+
+async def test_nobody_answers_what_was_not_asked(api: httpx.AsyncClient, world: World) -> None:
+    await _parent(world, asks=False)
+    answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "Arc"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+
+
+async def test_an_answer_is_built_with(api: httpx.AsyncClient, world: World) -> None:
+    await _parent(world)
+    answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "Arc"})
+    child = world.store.records[answer.json()["id"]]
+    assert (answer.status_code, child.request.mode, child.request.overrides) == (202, Mode.STRATEGIC, {"skill": "Arc"})
+    assert world.runner.rung == [child.id]
+
+
+async def test_the_assumed_answer_changes_nothing_but_its_standing(api: httpx.AsyncClient, world: World) -> None:
+    await _parent(world)
+    answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "spark"})
+    found, child = answer.json(), world.store.records[answer.json()["id"]]
+    assert (answer.status_code, found["status"], found["question"]) == (202, "complete", None)
+    assert (child.xml, found["invariants"][0]["provenance"]) == (XML, "explicit")
+    assert world.runner.rung == []
+
+
+@pytest.mark.parametrize("call", ["refine", "answer"])
+async def test_a_missing_parent_is_not_found(api: httpx.AsyncClient, call: str) -> None:
+    body = {"prompt": "more damage"} if call == "refine" else {"answer": "Arc"}
+    answer = await api.post(f"/v1/builds/{PARENT}/{call}", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")

@@ -1,0 +1,89 @@
+"""The guide: order of passives and gems, shopping list, and how to play, from facts and a blueprint."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.engine.process import ProcessEngine
+from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
+from app.model.facts import GemFact
+from app.phases.guide import guide_to, how_to_play
+
+
+def gem(name: str, *, kind: str = "active", types: tuple[str, ...] = (), spirit: float = 0.0) -> GemFact:
+    return GemFact.model_validate(
+        {"id": name, "name": name, "kind": kind, "skill_types": list(types), "spirit": spirit, "tier": 3}
+    )
+
+
+GEMS = {
+    fact.id: fact
+    for fact in (
+        gem("Bolt", types=("Spell",)),
+        gem("Faster", kind="support"),
+        gem("Herald", types=("HasReservation",), spirit=30.0),
+        gem("Hex", types=("AppliesCurse",)),
+        gem("Cast on Hit", types=("HasReservation", "Meta"), spirit=60.0),
+        gem("Ally", types=("Minion",)),
+        gem("Dash"),
+    )
+}
+
+
+@pytest.fixture
+async def sketch() -> AsyncIterator[ProcessEngine]:
+    engine = ProcessEngine("sketch", {}, workers=1)
+    await engine.start()
+    yield engine
+    await engine.close()
+
+
+def group(*names: str) -> SkillGroup:
+    return SkillGroup(gems=[Gem(gem_id=name, name=name) for name in names])
+
+
+def test_tells_what_to_press_in_which_order() -> None:
+    items = {"Flask 1": GearItem(slot="Flask 1", base="Life Flask"), "Charm 1": GearItem(slot="Charm 1", base="Stone")}
+    groups = [group("Bolt", "Faster"), group("Herald"), group("Hex"), group("Cast on Hit", "Bolt"), group("Dash")]
+    told = how_to_play(Blueprint(class_name="X", level=9, groups=groups, main_group=1, items=items), GEMS)
+    assert told == [
+        "Switch on once and keep: Herald, Cast on Hit with Bolt.",
+        "Before a strong enemy: Hex.",
+        "Then repeat Bolt, the main skill (supported by Faster).",
+        "Use when ready: Dash.",
+        "Drink when low: Life Flask.",
+        "Charms act by themselves: Stone.",
+    ]
+
+
+def test_minions_fight_by_themselves() -> None:
+    told = how_to_play(Blueprint(class_name="X", level=9, groups=[group("Ally")], main_group=1), GEMS)
+    assert told == ["Then summon with Ally and let them fight."]
+
+
+def test_nothing_to_play_is_said_with_no_words() -> None:
+    assert how_to_play(Blueprint(class_name="X", level=1), GEMS) == []
+
+
+async def test_orders_passives_gems_and_items_by_the_engines_facts(sketch: ProcessEngine) -> None:
+    classes = await sketch.facts.classes()
+    start = classes[0].start_node
+    near = [n for n in await sketch.facts.nodes() if start in n.neighbours and n.ascendancy is None][:1]
+    gems = {fact.name: fact for fact in await sketch.facts.gems()}
+    late = max((g for g in gems.values() if g.kind == "active"), key=lambda g: (g.tier, g.id))
+    early = min((g for g in gems.values() if g.kind == "active"), key=lambda g: (g.tier, g.id))
+    blueprint = Blueprint(
+        class_name=classes[0].name,
+        level=90,
+        nodes=[*(PassiveNode(id=n.id) for n in near), PassiveNode(id=-1)],
+        groups=[SkillGroup(gems=[Gem(gem_id=g.id, name=g.name)]) for g in (late, early)],
+        items={"Ring 1": GearItem(slot="Ring 1", base="Sapphire Ring", rarity="NORMAL", item_level=7)},
+        main_group=1,
+    )
+    guide = await guide_to(sketch.facts, blueprint)
+    assert [(step.point, step.id, step.name) for step in guide.passives] == [(1, near[0].id, near[0].name)]
+    assert [step.name for step in guide.gems] == [early.name, late.name]
+    assert guide.gems[0].level < guide.gems[1].level
+    assert [(item.slot, item.base, item.level) for item in guide.shopping] == [("Ring 1", "Sapphire Ring", 7)]

@@ -1,0 +1,126 @@
+"""Conversations: tool rounds, one repair, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
+from app.llm.base import Message, Reply, ToolCall, ToolSpec
+from app.model.names import Phase
+from app.reasoning.llm.conversation import MOST_CALLS, MOST_ROUNDS, Conversation
+from app.reasoning.llm.schemas import PickAnswer
+from app.reasoning.llm.toolbox import Arguments, Tool, Toolbox, shortened
+from app.storage.opening import open_storage
+from app.tools.runner import ToolRunner
+from app.tools.scope import Scope
+from tests.fakes.steps import new_record
+
+GOOD = "Here you are:\n```yaml\nconflict: a\nstrategy: b\nreason: c\n```"
+
+
+class Replies:
+    """A model that says what the test wrote down; keeps what it was sent."""
+
+    provider, model = "scripted", "scripted-1"
+
+    def __init__(self, *replies: Reply) -> None:
+        self.left = list(replies)
+        self.sent: list[list[Message]] = []
+
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), max_output_tokens: int = 4096
+    ) -> Reply:
+        self.sent.append(list(messages))
+        return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+
+
+class Echo(Arguments):
+    text: str
+
+
+async def echo(asked: Echo) -> str:
+    return asked.text
+
+
+def calls(*names: str) -> Reply:
+    return Reply(
+        tool_calls=[ToolCall(id=f"c{i}", name=name, arguments={"text": "hi"}) for i, name in enumerate(names)],
+        finish="tool_calls",
+    )
+
+
+async def settled(answer: PickAnswer) -> str:
+    if answer.strategy == "bad":
+        raise LlmBadOutput("that strategy is not on offer")
+    return answer.strategy
+
+
+async def ask(folder: Path, chat: Replies) -> str:
+    async with open_storage(f"sqlite+aiosqlite:///{folder / 'c.db'}") as storage:
+        build = await storage.builds.insert(new_record())
+        tool = Tool("echo", "Say it again.", Echo, echo)
+        box = Toolbox([tool], ToolRunner(storage.events), Scope(build.id, Phase.ITERATE))
+        return await Conversation(chat, box, [Message(role="user", content="go")]).answer(PickAnswer, settled)
+
+
+async def test_an_answer_with_a_preamble_is_enough(tmp_path: Path) -> None:
+    assert await ask(tmp_path, Replies(Reply(text=GOOD))) == "b"
+
+
+async def test_tools_are_served_until_there_is_an_answer(tmp_path: Path) -> None:
+    chat = Replies(calls("echo"), Reply(text=GOOD))
+    assert await ask(tmp_path, chat) == "b"
+    assert [message.role for message in chat.sent[1]] == ["user", "assistant", "tool"]
+    assert '"hi"' in chat.sent[1][-1].content
+
+
+async def test_arguments_that_do_not_fit_go_back_as_data(tmp_path: Path) -> None:
+    wrong = Reply(tool_calls=[ToolCall(id="c", name="echo", arguments={"txt": 1})])
+    chat = Replies(wrong, Reply(text=GOOD))
+    assert await ask(tmp_path, chat) == "b"
+    assert "txt: Extra inputs are not permitted" in chat.sent[1][-1].content
+
+
+async def test_arguments_that_are_no_json_are_told(tmp_path: Path) -> None:
+    chat = Replies(Reply(bad_arguments=[("c", "echo", "arguments are not JSON")]), Reply(text=GOOD))
+    assert await ask(tmp_path, chat) == "b"
+    assert "The call 'echo' was not made: arguments are not JSON." in chat.sent[1][-1].content
+
+
+async def test_too_many_calls_at_once_are_cut(tmp_path: Path) -> None:
+    chat = Replies(calls(*["echo"] * 50), Reply(text=GOOD))
+    await ask(tmp_path, chat)
+    assert sum(message.role == "tool" for message in chat.sent[1]) == MOST_CALLS
+
+
+async def test_the_last_round_is_announced_and_one_more_ends_it(tmp_path: Path) -> None:
+    chat = Replies(calls("echo"))
+    with pytest.raises(BudgetExceeded):
+        await ask(tmp_path, chat)
+    assert len(chat.sent) == MOST_ROUNDS + 1
+    assert "No tool rounds are left" in chat.sent[-1][-1].content
+
+
+async def test_a_bad_answer_is_quoted_back_once(tmp_path: Path) -> None:
+    chat = Replies(Reply(text=GOOD.replace("b\n", "bad\n")), Reply(text=GOOD))
+    assert await ask(tmp_path, chat) == "b"
+    assert "cannot be used: that strategy is not on offer" in chat.sent[1][-1].content
+    with pytest.raises(LlmBadOutput):
+        await ask(tmp_path / "..", Replies(Reply(text="conflict: a")))
+
+
+async def test_a_refusal_is_not_argued_with(tmp_path: Path) -> None:
+    chat = Replies(Reply(text="no", finish="refusal"))
+    with pytest.raises(LlmRefused):
+        await ask(tmp_path, chat)
+    assert len(chat.sent) == 1
+
+
+def test_long_results_lose_their_tail() -> None:
+    text = shortened([{"name": "x" * 100} for _ in range(1000)])
+    assert len(text) <= 8_000
+    assert text.endswith("}]")
+    assert shortened("y" * 20_000).endswith("[cut]")

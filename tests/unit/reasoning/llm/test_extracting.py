@@ -1,0 +1,98 @@
+"""A model's reading of the prompt: proofs by quotation, names that exist, nothing of the rules' reading lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.core.errors import LlmBadOutput
+from app.model.invariants import InvariantSet
+from app.model.names import Provenance
+from app.model.request import BuildRequest
+from app.reasoning.llm.extracting import constraints
+from app.reasoning.llm.schemas import ExtractAnswer
+from app.reasoning.rules.catalogue import Catalogue
+
+
+def read(catalogue: Catalogue, prompt: str, *found: dict[str, Any], **more: Any) -> InvariantSet:
+    request = BuildRequest(prompt=prompt, **{k: v for k, v in more.items() if k in ("level", "gear", "overrides")})
+    extra = {k: v for k, v in more.items() if k in ("question", "assumptions")}
+    return constraints(ExtractAnswer.model_validate({"constraints": list(found), **extra}), request, catalogue)
+
+
+def one(field: str, value: object, quote: str = "", provenance: str = "explicit") -> dict[str, Any]:
+    return {"field": field, "value": value, "quote": quote, "provenance": provenance, "reason": "it says so"}
+
+
+def test_what_a_model_understands_and_the_rules_do_not(catalogue: Catalogue) -> None:
+    got = read(
+        catalogue,
+        "someone who hurls crackling bolts and never gets touched",
+        one("skill", "arc", "crackling bolts"),
+        one("defence", "evasion", "never gets touched"),
+    )
+    assert got.text("skill") == "Arc"
+    skill, defence = got.find("skill"), got.find("defence")
+    assert skill is not None
+    assert defence is not None
+    assert (skill.provenance, skill.reason) == (Provenance.EXPLICIT, 'you wrote "crackling bolts"')
+    assert defence.value == "evasion"
+    assert got.text("class")  # filled in coherently by the rules
+
+
+def test_a_quote_that_is_not_in_the_prompt_proves_nothing(catalogue: Catalogue) -> None:
+    got = read(catalogue, "arc sorceress", one("skill", "Spark", "spark please"), one("hardcore", True, "hardcore"))
+    assert got.text("skill") == "Arc"
+    hardcore = got.find("hardcore")
+    assert hardcore is not None
+    assert hardcore.provenance is Provenance.INFERRED
+
+
+def test_what_the_user_ruled_out_is_never_lost(catalogue: Catalogue) -> None:
+    got = read(catalogue, "sorceress, no minions, no crit", one("exclude", ["totem"], "sorceress"))
+    excluded = got.get("exclude")
+    assert isinstance(excluded, list)
+    assert {"minions", "crit", "totem"} <= set(excluded)
+
+
+def test_the_requests_own_fields_win(catalogue: Catalogue) -> None:
+    got = read(
+        catalogue,
+        "level 40 spark sorceress",
+        one("level", 40, "level 40"),
+        one("goal", "bossing", "", "inferred"),
+        level=92,
+        overrides={"goal": "mapping"},
+    )
+    assert got.number("level", 0) == 92
+    assert got.text("goal") == "mapping"
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (one("class", "Wizard", "a"), "no class called 'Wizard'"),
+        (one("skill", "Sparkling", "a"), "the closest are spark"),
+        (one("ascendancy", "Lich", "a"), "belongs to the Witch, not to the Sorceress"),
+        (one("damage_type", "holy", "a"), "damage_type: 'holy' is not one of"),
+        (one("level", 0, "a"), "a whole number from 1 to 100"),
+        (one("hardcore", "maybe", "a"), "true or false"),
+    ],
+)
+def test_names_must_exist_and_fit(catalogue: Catalogue, found: dict[str, Any], words: str) -> None:
+    with pytest.raises(LlmBadOutput, match=words):
+        read(catalogue, "a spark sorceress", found)
+
+
+def test_a_question_is_passed_on_unless_it_is_answered(catalogue: Catalogue) -> None:
+    question = {"field": "goal", "text": "Maps or bosses?", "options": ["maps", "bosses"], "assumed": "maps"}
+    got = read(catalogue, "spark sorceress", question=question, assumptions=["Softcore."])
+    assert got.question is not None
+    assert got.question.text == "Maps or bosses?"
+    assert "Softcore." in got.assumptions
+    assert read(catalogue, "spark sorceress for bossing", question=question).question is None
+
+
+def test_an_empty_answer_is_the_rules_reading(catalogue: Catalogue) -> None:
+    assert read(catalogue, "cold witch").text("class") == "Witch"

@@ -1,0 +1,204 @@
+"""What is decided for a prompt, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.model.choices import (
+    AscendancyChoice,
+    DeliveryChoice,
+    RequirementsChoice,
+    ScalingChoice,
+    SpiritChoice,
+    SurvivabilityChoice,
+    SustainChoice,
+)
+from app.model.names import Provenance, SubProblemName, SubProblemStatus
+from app.reasoning.rules import RulesReasoner
+from tests.fakes.engine import FactsEngine
+from tests.unit.reasoning.planning import decision, plan
+
+Q = SubProblemName
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ascendancy", "skill", "weapon", "off_hand"),
+    [
+        ("lightning sorceress for mapping", "Stormweaver", "Spark", "Wand", "Focus"),
+        ("cold sorceress for bossing", "Stormweaver", "Frostbolt", "Wand", "Focus"),
+        ("chaos witch", "Lich", "Essence Drain", "Wand", "Focus"),
+        ("summoner witch", "Infernalist", "Skeletal Arsonist", "Sceptre", "Focus"),
+        ("ranger", "Deadeye", "Lightning Arrow", "Bow", "Quiver"),
+        ("poison ranger", "Pathfinder", "Poisonburst Arrow", "Bow", "Quiver"),
+        ("warrior", "Titan", "Earthquake", "Two Hand Mace", None),
+        ("warrior with a shield, one handed mace", "Titan", "Earthquake", "One Hand Mace", "Shield"),
+        ("mercenary", "Gemling Legionnaire", "Explosive Shot", "Crossbow", None),
+        ("huntress lightning", "Amazon", "Lightning Spear", "Spear", "Shield"),
+        ("monk", "Invoker", "Ice Strike", "Quarterstaff", None),
+        ("druid", "Shaman", "Furious Slam", "Talisman", None),
+        ("sorceress with a staff", "Stormweaver", "Spark", "Staff", None),
+        ("shield wall warrior", "Titan", "Shield Wall", "One Hand Mace", "Shield"),
+    ],
+)
+async def test_class_skill_and_weapon(
+    prompt: str, ascendancy: str, skill: str, weapon: str, off_hand: str | None, world: FactsEngine
+) -> None:
+    ctx = await plan(prompt, world)
+
+    chosen = decision(ctx, Q.ASCENDANCY).choice
+    delivery = decision(ctx, Q.DAMAGE_DELIVERY).choice
+    assert isinstance(chosen, AscendancyChoice)
+    assert isinstance(delivery, DeliveryChoice)
+    assert (chosen.ascendancy, delivery.skill_name) == (ascendancy, skill)
+    assert (delivery.weapon_types, delivery.off_hand) == ([weapon], off_hand)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "pool", "first"),
+    [
+        ("sorceress", "energy_shield", "energy_shield"),
+        ("life-based sorceress", "life", "evasion"),
+        ("low level sorceress, level 20", "hybrid", "energy_shield"),
+        ("ranger", "life", "evasion"),
+        ("warrior", "life", "armour"),
+        ("monk", "hybrid", "evasion"),
+        ("evasion mercenary", "life", "evasion"),
+        ("warrior with energy shield", "energy_shield", "energy_shield"),
+        ("sorceress without energy shield", "life", "evasion"),
+        ("hybrid warrior", "hybrid", "armour"),
+    ],
+)
+async def test_survivability(prompt: str, pool: str, first: str, world: FactsEngine) -> None:
+    choice = decision(await plan(prompt, world), Q.SURVIVABILITY).choice
+
+    assert isinstance(choice, SurvivabilityChoice)
+    assert (choice.pool, choice.mitigation[0]) == (pool, first)
+    assert choice.ehp_target > 0
+
+
+async def test_hardcore_wants_more_life(world: FactsEngine) -> None:
+    soft = decision(await plan("titan", world), Q.SURVIVABILITY).choice
+    hard = decision(await plan("hardcore titan", world), Q.SURVIVABILITY).choice
+
+    assert isinstance(soft, SurvivabilityChoice)
+    assert isinstance(hard, SurvivabilityChoice)
+    assert hard.ehp_weight > soft.ehp_weight
+    assert hard.ehp_target > soft.ehp_target
+
+
+async def test_scaling_looks_for_what_the_skill_is(world: FactsEngine) -> None:
+    choice = decision(await plan("spark sorceress, no minions", world), Q.DAMAGE_SCALING).choice
+
+    assert isinstance(choice, ScalingChoice)
+    assert choice.damage_types == ["lightning"]
+    assert {"Lightning Damage", "Spell Damage", "Projectile Damage", "Critical Hit Chance"} <= set(choice.keywords)
+    assert {"Skill/SkeletalArsonist", "Support/MinionLife"} <= set(choice.excluded_gems)
+    assert choice.excluded_nodes == [2]
+
+
+async def test_damage_over_time_does_not_look_for_critical_hits(world: FactsEngine) -> None:
+    choice = decision(await plan("contagion witch", world), Q.DAMAGE_SCALING).choice
+
+    assert isinstance(choice, ScalingChoice)
+    assert not any("Critical" in word for word in choice.keywords)
+
+
+async def test_a_named_keystone_is_left_out(world: FactsEngine) -> None:
+    choice = decision(await plan("spark sorceress, no chaos inoculation", world), Q.DAMAGE_SCALING).choice
+
+    assert isinstance(choice, ScalingChoice)
+    assert choice.excluded_nodes == [3]
+
+
+async def test_spirit_goes_to_what_the_weapon_and_the_damage_allow(world: FactsEngine) -> None:
+    archer = decision(await plan("lightning arrow deadeye", world), Q.SPIRIT_ALLOCATION).choice
+    caster = decision(await plan("spark stormweaver", world), Q.SPIRIT_ALLOCATION).choice
+
+    assert isinstance(archer, SpiritChoice)
+    assert isinstance(caster, SpiritChoice)
+    assert archer.skill_ids[0] == "Skill/HeraldofThunder"
+    assert "Skill/WindDancer" not in archer.skill_ids, "a triggered skill is not asked for"
+    assert "Skill/HeraldofThunder" not in caster.skill_ids, "a wand is no martial weapon"
+    assert not any("Skeletal" in i for i in (*archer.skill_ids, *caster.skill_ids))
+
+
+async def test_a_skill_that_was_asked_for_goes_along(world: FactsEngine) -> None:
+    spirit = decision(await plan("lightning arrow with herald of ice", world), Q.SPIRIT_ALLOCATION).choice
+    delivery = decision(await plan("spark with despair", world), Q.DAMAGE_DELIVERY).choice
+
+    assert isinstance(spirit, SpiritChoice)
+    assert isinstance(delivery, DeliveryChoice)
+    assert spirit.skill_ids[0] == "Skill/HeraldofIce"
+    assert delivery.helper_skills[0] == "Skill/Despair"
+
+
+async def test_a_low_level_knows_only_early_skills(world: FactsEngine) -> None:
+    ctx = await plan("cold sorceress level 10", world)
+
+    delivery, chosen = decision(ctx, Q.DAMAGE_DELIVERY).choice, decision(ctx, Q.ASCENDANCY).choice
+    assert isinstance(delivery, DeliveryChoice)
+    assert isinstance(chosen, AscendancyChoice)
+    assert delivery.skill_name in {"Ice Nova", "Frost Bomb"}
+    assert chosen.ascendancy is None
+    assert decision(ctx, Q.SPIRIT_ALLOCATION).choice == SpiritChoice()
+
+
+async def test_requirements_follow_gems_supports_and_weapon(world: FactsEngine) -> None:
+    caster = decision(await plan("spark stormweaver level 90", world), Q.STAT_REQUIREMENTS).choice
+    fighter = decision(await plan("ice strike monk", world), Q.STAT_REQUIREMENTS).choice
+
+    assert isinstance(caster, RequirementsChoice)
+    assert isinstance(fighter, RequirementsChoice)
+    assert caster.attributes == {"int": 205}
+    assert fighter.attributes["dex"] == 127
+    assert {caster.resistances[name] for name in ("fire", "cold", "lightning")} == {75}
+
+
+async def test_mana_is_asked_for_in_proportion_to_the_cost(world: FactsEngine) -> None:
+    late = decision(await plan("spark sorceress", world), Q.RESOURCE_SUSTAIN).choice
+    early = decision(await plan("spark sorceress level 20", world), Q.RESOURCE_SUSTAIN).choice
+
+    assert isinstance(late, SustainChoice)
+    assert isinstance(early, SustainChoice)
+    assert late.resource == "mana"
+    assert late.recovery_per_second == pytest.approx(50 / 0.8 * 1.6)
+    assert early.recovery_per_second < late.recovery_per_second / 2
+
+
+async def test_every_decision_says_why_and_what_else_there_was(world: FactsEngine) -> None:
+    ctx = await plan("lightning sorceress for mapping", world)
+
+    for name in Q:
+        found = decision(ctx, name)
+        assert found.reason.endswith(".")
+        assert 1 <= len(found.alternatives) <= 4
+        assert all(option.rejected_because for option in found.alternatives)
+        assert found.name not in {option.name for option in found.alternatives}
+
+
+async def test_what_the_prompt_answers_is_decided_at_once(world: FactsEngine) -> None:
+    ctx = await plan("spark stormweaver with energy shield", world)
+    setup = await RulesReasoner().decompose(ctx)
+
+    done = {name for name, sub in setup.sub_problems.items() if sub.status is SubProblemStatus.DECIDED}
+    assert done == {Q.ASCENDANCY, Q.DAMAGE_DELIVERY, Q.SURVIVABILITY}
+    for name in done:
+        answer = setup.sub_problems[name].decision
+        assert answer is not None
+        assert answer.provenance is Provenance.EXPLICIT
+
+
+async def test_the_same_prompt_gives_the_same_plan(world: FactsEngine) -> None:
+    first, second = await plan("cold monk for bosses", world), await plan("cold monk for bosses", world)
+
+    assert first.state == second.state
+
+
+async def test_decisions_agree_with_the_constraints(world: FactsEngine) -> None:
+    for prompt in (
+        "cold sorceress, life-based",
+        "warrior with a shield",
+        "chaos witch without minions",
+        "evasion monk",
+    ):
+        assert await RulesReasoner().assess(await plan(prompt, world)) == []

@@ -1,0 +1,264 @@
+"""Prompts as people write them, and what must be understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.model.invariants import InvariantSet
+from app.model.names import GearTier, Provenance
+from app.model.request import BuildRequest
+from app.reasoning.rules.catalogue import Catalogue
+from app.reasoning.rules.extract import extract_from
+
+PROMPTS: list[tuple[str, dict[str, Any]]] = [
+    ("lightning sorceress for mapping", {"class": "Sorceress", "damage_type": "lightning", "goal": "mapping"}),
+    (
+        "cold sorceress for bossing, life-based",
+        {"class": "Sorceress", "damage_type": "cold", "goal": "bossing", "defence": "life"},
+    ),
+    ("Fire sorc that farms maps", {"class": "Sorceress", "damage_type": "fire"}),
+    ("merc with a crossbow", {"class": "Mercenary", "weapon": "Crossbow"}),
+    ("witch hunter boss killer", {"class": "Mercenary", "ascendancy": "Witchhunter", "goal": "bossing"}),
+    ("witchhunter", {"class": "Mercenary", "ascendancy": "Witchhunter"}),
+    ("chaos witch", {"class": "Witch", "damage_type": "chaos"}),
+    ("lightening witch", {"damage_type": "lightning"}),
+    ("sorceres ice nova", {"class": "Sorceress", "skill": "Ice Nova", "damage_type": "cold"}),
+    ("mercanary explosive show", {"class": "Mercenary", "skill": "Explosive Shot"}),
+    ("explosive show build", {"skill": "Explosive Shot", "class": "Mercenary", "damage_type": "fire"}),
+    ("lightening arrow ranger", {"skill": "Lightning Arrow", "class": "Ranger"}),
+    ("lightningarrow deadeye", {"skill": "Lightning Arrow", "ascendancy": "Deadeye"}),
+    ("LA deadeye", {"skill": "Lightning Arrow", "ascendancy": "Deadeye", "class": "Ranger"}),
+    ("frost bolt sorc", {"skill": "Frostbolt"}),
+    ("fire ball sorc", {"skill": "Fireball"}),
+    ("ED contagion lich", {"skill": "Essence Drain", "ascendancy": "Lich", "class": "Witch"}),
+    ("poisonburst arrow pathfinder", {"skill": "Poisonburst Arrow", "ascendancy": "Pathfinder"}),
+    ("poison pathfinder", {"damage_type": "chaos", "style": "poison"}),
+    ("summoner witch", {"class": "Witch", "style": "minion", "damage_type": "fire"}),
+    ("zombie summoner", {"class": "Witch", "skill": "Raise Zombie"}),
+    ("archer with ice shots", {"class": "Ranger", "skill": "Ice Shot", "weapon": "Bow"}),
+    ("slam warrior, tanky", {"class": "Warrior", "style": "slam"}),
+    ("titan with two handed mace", {"class": "Warrior", "ascendancy": "Titan", "weapon": "Two Hand Mace"}),
+    ("smith of kitava fire", {"class": "Warrior", "ascendancy": "Smith of Kitava", "damage_type": "fire"}),
+    ("blood mage physical spells", {"class": "Witch", "ascendancy": "Blood Mage", "style": "spell"}),
+    ("quarterstaff monk", {"class": "Monk", "weapon": "Quarterstaff"}),
+    ("ice strike invoker", {"skill": "Ice Strike", "ascendancy": "Invoker", "class": "Monk"}),
+    ("tempest flurries monk", {"skill": "Tempest Flurry"}),
+    ("bear druid", {"class": "Druid", "style": "bear"}),
+    ("werewolf", {"class": "Druid", "style": "wolf"}),
+    ("huntress with spears, bleed", {"class": "Huntress", "weapon": "Spear", "damage_type": "physical"}),
+    ("amazon lightning spear", {"class": "Huntress", "ascendancy": "Amazon", "skill": "Lightning Spear"}),
+    ("grenadier", {"class": "Mercenary", "style": "grenade"}),
+    ("gas grenades please", {"skill": "Gas Grenade", "class": "Mercenary"}),
+    ("hardcore warrior", {"hardcore": True}),
+    ("hc ssf ranger", {"hardcore": True, "gear": "starter"}),
+    ("softcore ranger", {"hardcore": False}),
+    ("hcssf titan", {"hardcore": True, "gear": "starter"}),
+    ("spark sorc level 95", {"level": 95, "skill": "Spark"}),
+    ("spark sorc lvl 95", {"level": 95}),
+    ("spark sorc lvl70", {"level": 70}),
+    ("a 70th level monk", {"level": 70}),
+    ("level 200 monk", {"level": 100}),
+    ("level -5 monk", {"level": 1}),
+    ("level 99999999 monk", {"level": 100}),
+    ("league start ranger", {"gear": "starter"}),
+    ("league starter warrior", {"gear": "starter"}),
+    ("cheap budget witch", {"gear": "starter", "budget": "low"}),
+    ("mirror tier deadeye", {"gear": "endgame", "budget": "unlimited"}),
+    ("min-max stormweaver", {"gear": "endgame"}),
+    ("no budget limit spark", {"gear": "endgame", "skill": "Spark"}),
+    ("campaign leveling witch", {"goal": "leveling"}),
+    ("monk for maps and bosses", {"goal": "all_round"}),
+    ("all-rounder monk", {"goal": "all_round"}),
+    ("pinnacle bosses monk", {"goal": "bossing"}),
+    ("energy shield witch", {"defence": "energy_shield"}),
+    ("CI sorceress", {"defence": "energy_shield"}),
+    ("monk with evasion and energy shield", {"defence": ["evasion", "energy_shield"]}),
+    ("hybrid monk", {"defence": "hybrid"}),
+    ("life and energy shield druid", {"defence": "hybrid"}),
+    ("armor warrior", {"defence": "armour"}),
+    ("warrior, no minions", {"exclude": ["minions"]}),
+    ("witch without energy shield", {"exclude": ["energy shield"]}),
+    ("ranger without minions or totems", {"exclude": ["minions", "totems"]}),
+    ("non-crit spark sorceress", {"exclude": ["crit"], "skill": "Spark"}),
+    ("monk, not ice strike please", {"exclude": ["ice strike"]}),
+    ("sorceress, no Archmage", {"exclude": ["archmage"]}),
+    ("Comet sorceress with Cast on Critical", {"skill": "Comet", "with": ["Cast on Critical"]}),
+    ("herald of thunder lightning arrow", {"skill": "Lightning Arrow", "with": ["Herald of Thunder"]}),
+    ("Sacrifice build", {"with": ["Sacrifice"]}),
+    ("simulacrum farmer monk", {"content": "delirium"}),
+    ("Sorceress élémentaire: lightning", {"class": "Sorceress", "damage_type": "lightning"}),
+    ("SPARK!!!", {"skill": "Spark", "class": "Sorceress", "damage_type": "lightning"}),
+    ("fire and cold sorceress", {"damage_type": ["fire", "cold"]}),
+]
+
+
+def understood(prompt: str, catalogue: Catalogue, **fields: Any) -> InvariantSet:
+    return extract_from(BuildRequest(prompt=prompt, **fields), catalogue)
+
+
+@pytest.mark.parametrize(("prompt", "expected"), PROMPTS, ids=[prompt for prompt, _ in PROMPTS])
+def test_a_prompt_is_understood(prompt: str, expected: dict[str, Any], catalogue: Catalogue) -> None:
+    found = understood(prompt, catalogue)
+
+    assert {field: found.get(field) for field in expected} == expected
+    assert all(invariant.reason for invariant in found.invariants)
+
+
+def test_explicit_values_quote_the_users_words(catalogue: Catalogue) -> None:
+    found = understood("Lightening sorc for mapping", catalogue)
+
+    reasons = {i.field: (i.provenance, i.reason) for i in found.invariants}
+    assert reasons["damage_type"] == (Provenance.EXPLICIT, 'you wrote "lightening"')
+    assert reasons["class"] == (Provenance.EXPLICIT, 'you wrote "sorc"')
+    assert reasons["level"][0] is Provenance.DEFAULT
+
+
+def test_what_follows_from_a_skill_is_inferred(catalogue: Catalogue) -> None:
+    found = understood("spark", catalogue)
+
+    assert found.find("skill") is not None
+    provenance = {i.field: i.provenance for i in found.invariants}
+    assert provenance["skill"] is Provenance.EXPLICIT
+    assert provenance["class"] is provenance["damage_type"] is Provenance.INFERRED
+
+
+def test_defaults_stand_where_nothing_was_said(catalogue: Catalogue) -> None:
+    found = understood("spark sorceress", catalogue)
+
+    wanted = {"level": 90, "gear": "mid", "hardcore": False, "goal": "all_round"}
+    assert {name: found.get(name) for name in wanted} == wanted
+    assert all(i.provenance is Provenance.DEFAULT for i in found.invariants if i.field in wanted)
+
+
+def test_request_fields_win_over_the_prompt(catalogue: Catalogue) -> None:
+    found = understood("endgame gear level 70 spark sorceress", catalogue, level=95, gear=GearTier.STARTER)
+
+    assert (found.get("level"), found.get("gear")) == (95, "starter")
+    assert any("95" in sentence and "70" in sentence for sentence in found.assumptions)
+
+
+def test_overrides_win_and_are_made_to_fit(catalogue: Catalogue) -> None:
+    overrides = {"class": "sorcerres", "skill": "spark", "goal": "dancing", "level": "250", "exclude": "minions"}
+    found = understood("warrior with earthquake", catalogue, overrides=overrides)
+
+    assert (found.get("class"), found.get("skill"), found.get("level")) == ("Sorceress", "Spark", 100)
+    assert found.get("exclude") == ["minions"]
+    assert found.get("goal") == "all_round"
+    assert any("dancing" in sentence for sentence in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "field", "assumed"),
+    [
+        ("cold dot occultist for bossing", "class", "Witch"),
+        ("necromancer", "class", "Witch"),
+        ("marauder", "class", "Warrior"),
+        ("vortex witch", "skill", "Frost Bomb"),
+        ("RF build", "skill", "Incinerate"),
+        ("righteous fire sorceress", "skill", "Incinerate"),
+        ("paladin with a hammer", "class", "Warrior"),
+        ("cyclone warrior", "skill", "Earthquake"),
+        ("cyclone monk", "skill", "Whirling Assault"),
+    ],
+)
+def test_a_foreign_name_becomes_the_question(prompt: str, field: str, assumed: str, catalogue: Catalogue) -> None:
+    found = understood(prompt, catalogue)
+
+    assert found.question is not None
+    assert found.question.field == field
+    assert assumed in found.question.assumed
+    assert found.get(field) == assumed
+
+
+def test_a_foreign_ascendancy_keeps_what_else_was_said(catalogue: Catalogue) -> None:
+    found = understood("cold dot occultist for bossing", catalogue)
+
+    assert found.get("ascendancy") == "Lich"
+    assert (found.get("damage_type"), found.get("goal")) == ("cold", "bossing")
+
+
+def test_two_classes_and_an_impossible_level(catalogue: Catalogue) -> None:
+    found = understood("level 200 warrior sorceress", catalogue)
+
+    assert (found.get("class"), found.get("level")) == ("Warrior", 100)
+    assert found.question is not None
+    assert found.question.options == ["Warrior", "Sorceress"]
+    assert any("200" in sentence for sentence in found.assumptions)
+
+
+def test_an_ascendancy_of_another_class(catalogue: Catalogue) -> None:
+    found = understood("stormweaver warrior", catalogue)
+
+    assert (found.get("class"), found.get("ascendancy")) == ("Warrior", None)
+    assert found.question is not None
+    assert "Stormweaver" in found.question.options
+
+
+def test_a_skill_against_its_damage_type(catalogue: Catalogue) -> None:
+    found = understood("fire spark sorceress", catalogue)
+
+    assert (found.get("skill"), found.get("damage_type")) == ("Spark", "lightning")
+    assert found.question is not None
+    assert found.question.assumed == "Spark"
+
+
+def test_the_weightiest_question_is_asked_and_the_others_become_assumptions(catalogue: Catalogue) -> None:
+    found = understood("vortex warrior sorceress", catalogue)
+
+    assert found.question is not None
+    assert found.question.field == "class"
+    assert any("vortex" in sentence for sentence in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["asdkjh qwoeiu", "???", "make me something nice", "日本語のビルド", "build for mapping"]
+)
+def test_a_prompt_without_a_subject_is_asked_about(prompt: str, catalogue: Catalogue) -> None:
+    found = understood(prompt, catalogue)
+
+    assert found.question is not None
+    assert found.get("class") == "Sorceress"
+    assert found.find("class").provenance is Provenance.DEFAULT  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "a warrior that can sacrifice some damage for defence",
+        "monk with good discipline in boss fights",
+        "a sorceress who comes to the park and stamps",
+        "ranger to snap up loot, no idea about skills",
+        "fire boots and lightning bow for my ranger",
+        "the best build you can unleash for a huntress",
+    ],
+)
+def test_ordinary_words_do_not_become_skills(prompt: str, catalogue: Catalogue) -> None:
+    found = understood(prompt, catalogue)
+
+    assert found.get("skill") is None
+    assert found.get("with") is None
+    assert found.get("exclude") is None
+
+
+def test_life_leech_is_no_defence(catalogue: Catalogue) -> None:
+    assert understood("warrior with life leech", catalogue).get("defence") is None
+
+
+def test_an_unknown_name_is_asked_about_with_the_closest_one(catalogue: Catalogue) -> None:
+    found = understood("stormwavr build", catalogue)
+    assert found.get("ascendancy") == "Stormweaver"
+
+    found = understood("Boneshaker build", catalogue)
+    assert found.question is not None
+    assert "boneshaker" in found.question.text
+    assert found.get("skill") == "Boneshatter"
+
+
+def test_a_skill_that_only_the_other_engine_knows_is_asked_about(catalogue: Catalogue) -> None:
+    found = understood("ball lightning sorceress", catalogue)
+
+    assert found.question is not None
+    assert "Ball Lightning" in found.question.text
+    assert found.get("skill") is None

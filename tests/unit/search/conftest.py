@@ -1,0 +1,64 @@
+"""Shared by the search tests: a plan, floors out of reach so that more is always better, and a context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.model.blueprint import Blueprint, Gem, SkillGroup
+from app.model.choices import (
+    AscendancyChoice,
+    DeliveryChoice,
+    RequirementsChoice,
+    ScalingChoice,
+    SpiritChoice,
+    SurvivabilityChoice,
+    SustainChoice,
+)
+from app.model.floors import Floors, floors_for
+from app.model.invariants import InvariantSet
+from app.model.names import GearTier, Goal
+from app.search.base import Plan, SearchContext
+from app.search.objective import Objective, objective_for
+from app.search.workbench import Workbench
+from tests.fakes.arithmetic import ArithmeticEngine, World
+
+PLAN = Plan(
+    ascendancy=AscendancyChoice(class_name="Toy", ascendancy="Top"),
+    delivery=DeliveryChoice(skill_id="zap", skill_name="Zap"),
+    scaling=ScalingChoice(),
+    survivability=SurvivabilityChoice(),
+    sustain=SustainChoice(),
+    spirit=SpiritChoice(),
+    requirements=RequirementsChoice(),
+)
+FLOORS: Floors = floors_for(90, GearTier.MID)
+START = Blueprint(
+    class_name="Toy",
+    ascendancy="Top",
+    level=90,
+    groups=[SkillGroup(gems=[Gem(gem_id="zap", name="Zap")])],
+    main_group=1,
+)
+
+Context = Callable[..., SearchContext]
+
+
+@pytest.fixture
+def context() -> Context:
+    def make(world: World, blueprint: Blueprint = START, plan: Plan = PLAN, **more: Any) -> SearchContext:
+        engine = ArithmeticEngine(world)
+        session = engine.new_session(blueprint)
+        made = SearchContext(
+            engine, session, blueprint, plan, FLOORS, InvariantSet(), 90, GearTier.MID, Goal.MAPPING, False, 0
+        )
+        return replace(made, **more)
+
+    return make
+
+
+async def bench_of(ctx: SearchContext, objective: Objective | None = None) -> Workbench:
+    return await Workbench.open(ctx, objective or objective_for(ctx))

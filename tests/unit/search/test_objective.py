@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from app.model.floors import Floor
+from app.model.names import Attribute, Demand, Goal
+from app.model.subproblems import Constraint
+from app.search.objective import METRICS, MOVEMENT, Guard, Objective, objective_for, sustain_gap, worth
+from tests.fakes.arithmetic import World
+from tests.unit.search.conftest import FLOORS, PLAN, Context
+
+OBJECTIVE = Objective(FLOORS)
+GOOD = {
+    "DPS": 20_000.0,
+    "TotalEHP": 12_000.0,
+    "FireResist": 75.0,
+    "ColdResist": 75.0,
+    "LightningResist": 75.0,
+    "Str": 50.0,
+    "Dex": 50.0,
+    "Int": 50.0,
+}
+
+
+def test_a_candidate_without_outputs_is_worst_of_all() -> None:
+    assert OBJECTIVE.score({}) == -math.inf
+
+
+def test_floors_come_before_trade() -> None:
+    """Doubling damage that is good already does not pay for effective hit points below the floor."""
+    greedy = GOOD | {"DPS": 200_000.0, "TotalEHP": 6_000.0}
+    assert OBJECTIVE.score(greedy) < OBJECTIVE.score(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("FireResist", 60.0), ("SpiritUnreserved", -20.0), ("ManaPerSecondCost", 90.0)]
+)
+def test_every_broken_demand_costs(key: str, value: float) -> None:
+    assert OBJECTIVE.score(GOOD | {key: value}) < OBJECTIVE.score(GOOD)
+
+
+def test_resistance_beyond_the_floor_gives_nothing() -> None:
+    assert OBJECTIVE.score(GOOD | {"FireResist": 76.0}) == OBJECTIVE.score(GOOD)
+
+
+def test_guards_can_be_switched_off() -> None:
+    broken = GOOD | {"FireResist": -60.0}
+    assert OBJECTIVE.without(Guard.RESISTANCE).score(broken) == OBJECTIVE.score(GOOD)
+
+
+def test_required_attributes_are_the_higher_of_inspection_and_trial() -> None:
+    demanding = OBJECTIVE.requiring({Attribute.STRENGTH: 60.0})
+    assert demanding.attribute_gaps(GOOD)[Attribute.STRENGTH] == (60.0, 10.0)
+    assert demanding.attribute_gaps(GOOD | {"ReqStr": 80.0})[Attribute.STRENGTH] == (80.0, 30.0)
+
+
+@pytest.mark.parametrize(("key", "weak", "strong"), [("ChaosMaximumHitTaken", 300.0, 9e3), (MOVEMENT, 0.9, 1.3)])
+def test_weak_spots_cost_and_strength_beyond_the_floor_gives_nothing(key: str, weak: float, strong: float) -> None:
+    assert OBJECTIVE.score(GOOD | {key: weak}) < OBJECTIVE.score(GOOD)
+    assert OBJECTIVE.score(GOOD | {key: strong}) == OBJECTIVE.score(GOOD)
+
+
+def test_minima_come_before_any_gain() -> None:
+    kept = replace(OBJECTIVE, minima={"ChaosResist": -10.0, "Str": 50.0})
+    fine = GOOD | {"ChaosResist": -10.0}
+    assert kept.missed(fine) == 0.0
+    assert kept.score(fine) == OBJECTIVE.score(fine)
+    for lower in ({"ChaosResist": -11.0}, {"Str": 49.0}):
+        assert kept.score(fine | lower | {"DPS": GOOD["DPS"] * 1.3}) < kept.score(fine)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 99.0, 100.0, 101.0, 399.0, 400.0, 401.0, 1e9])
+def test_worth_rises_without_jumps(value: float) -> None:
+    floor = Floor(least=100.0, good=400.0)
+    assert worth(value * 1.001 + 1.0, floor) > worth(value, floor) - 1e-12
+    assert abs(worth(value + 1e-6, floor) - worth(value, floor)) < 1e-5
+
+
+def test_worth_is_concave_in_the_logarithm() -> None:
+    floor = Floor(least=100.0, good=400.0)
+    steps = [worth(v * 1.1, floor) - worth(v, floor) for v in (50.0, 200.0, 800.0)]
+    assert steps == sorted(steps, reverse=True)
+
+
+def test_sustain_counts_recovery_then_pool_and_flask() -> None:
+    cost = {"ManaPerSecondCost": 100.0}
+    assert sustain_gap(cost | {"ManaRegenRecovery": 60.0, "ManaLeechGainRate": 40.0}) == 0.0
+    lasting = sustain_gap(cost | {"ManaRegenRecovery": 50.0, "ManaUnreserved": 400.0}, flask_mana=600.0)
+    assert lasting == pytest.approx(0.15 * 0.5)
+    assert sustain_gap(cost) == pytest.approx(1.0)
+
+
+def test_life_costs_must_be_recovered() -> None:
+    assert sustain_gap({"LifePerSecondCost": 10.0, "ManaUnreserved": 9000.0}) == pytest.approx(1.0)
+
+
+def test_weights_follow_goal_hardcore_and_conflicts(context: Context) -> None:
+    plain = objective_for(context(World()))
+    bossing = objective_for(context(World(), goal=Goal.BOSSING))
+    hardcore = objective_for(context(World(), hardcore=True))
+    demand = Constraint(conflict_id="x", demand=Demand.MORE_EFFECTIVE_LIFE)
+    pressed = objective_for(context(World(), plan=replace(PLAN, constraints=(demand,))))
+    assert bossing.damage_weight > plain.damage_weight
+    assert hardcore.ehp_weight > plain.ehp_weight
+    assert pressed.ehp_weight > plain.ehp_weight
+
+
+def test_metrics_hold_all_that_the_score_reads() -> None:
+    seen: set[str] = set()
+
+    class Recorder(dict[str, float]):
+        def get(self, key: str, default: float = 0.0) -> float:  # type: ignore[override]
+            seen.add(key)
+            return super().get(key, default)
+
+    OBJECTIVE.score(Recorder(GOOD | {"ManaPerSecondCost": 9.0, "LifePerSecondCost": 9.0}))
+    assert "LifePerSecondCost" in seen
+    assert seen <= set(METRICS)

@@ -1,0 +1,72 @@
+"""What a refinement calls better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.model.experiments import Direction, Wish
+from app.model.floors import floors_for
+from app.model.names import GearTier
+from app.search.objective import Guard
+from app.search.refining.objective import RefineObjective, refine_objective
+
+BASE = {"DPS": 1000.0, "TotalEHP": 5000.0, "FireResist": 75.0, "ColdResist": 75.0, "LightningResist": 40.0}
+
+
+def _objective(direction: Direction, base: dict[str, float] = BASE) -> RefineObjective:
+    found = refine_objective(Wish(direction=direction), base, floors_for(90, GearTier.ENDGAME))
+    return replace(found, gaps=found.shortfalls(base))
+
+
+def _with(**changes: float) -> dict[str, float]:
+    return {**BASE, **changes}
+
+
+def test_the_parent_scores_zero_whatever_it_lacks() -> None:
+    assert _objective("damage").score(BASE) == pytest.approx(0.0)
+    assert _objective("resistances").score(BASE) == pytest.approx(0.0)
+
+
+def test_what_cannot_be_tried_is_worse_than_anything() -> None:
+    assert _objective("damage").score({}) == float("-inf")
+
+
+@pytest.mark.parametrize(("direction", "key"), [("damage", "DPS"), ("survivability", "TotalEHP")])
+def test_the_wished_figure_counts(direction: Direction, key: str) -> None:
+    objective = _objective(direction)
+    assert objective.score(_with(**{key: BASE[key] * 1.1})) > 0.09
+    assert objective.score(_with(**{key: BASE[key] * 0.9})) < 0
+
+
+def test_no_gain_pays_for_losing_too_much_of_the_other_figure() -> None:
+    objective = _objective("survivability")
+    assert objective.score(_with(TotalEHP=10_000.0, DPS=700.0)) < 0
+    assert objective.score(_with(TotalEHP=6000.0, DPS=970.0)) > 0.15
+
+
+def test_a_demand_that_the_parent_meets_must_stay_met() -> None:
+    objective = _objective("damage")
+    assert objective.score(_with(DPS=1200.0, FireResist=40.0)) < 0
+    assert objective.score(_with(DPS=1200.0, LightningResist=40.0)) > 0
+
+
+def test_reached_needs_the_gain_and_bounds_the_loss() -> None:
+    objective = _objective("survivability")
+    assert objective.reached(_with(TotalEHP=5751.0, DPS=951.0))
+    assert not objective.reached(_with(TotalEHP=5700.0, DPS=1000.0))
+    assert not objective.reached(_with(TotalEHP=9000.0, DPS=949.0))
+
+
+def test_capped_resistances_are_reached_when_no_gap_is_left() -> None:
+    objective = _objective("resistances")
+    assert objective.reached(_with(LightningResist=75.0))
+    assert not objective.reached(_with(LightningResist=74.0))
+    assert objective.shortfalls(BASE)[Guard.RESISTANCE] > 0
+
+
+def test_a_parent_without_damage_is_judged_by_what_it_has() -> None:
+    silent = {"TotalEHP": 5000.0, "FireResist": 75.0, "ColdResist": 75.0, "LightningResist": 75.0}
+    objective = _objective("survivability", silent)
+    assert objective.reached({**silent, "TotalEHP": 6000.0})

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from app.model.blueprint import Allocate, PassiveNode
+from app.model.names import Attribute
+from app.search.atlas import Atlas
+from app.search.base import SearchContext
+from app.search.levelling import levelling_order, ordered
+from app.search.tree import TreeSearch
+from app.search.workbench import Workbench
+from tests.fakes.arithmetic import World, active, node
+from tests.unit.search.conftest import Context
+
+GEMS = [active("zap")]
+
+
+def fork_world() -> World:
+    """Two arms of three points: the left notable is worth 60 %, the right one 50 % with 5 % on the way."""
+    nodes = [
+        node(1, 2, 5, 8, kind="start"),
+        node(2, 3),
+        node(3, 4),
+        node(4, mods=["60 inc"], kind="notable"),
+        node(5, 6, mods=["5 inc"]),
+        node(6, 7),
+        node(7, mods=["50 inc"], kind="notable"),
+        node(8, mods=["4 inc"]),
+    ]
+    return World(nodes=nodes, gems=GEMS)
+
+
+def search_of(ctx: SearchContext, bench: Workbench, **more: object) -> TreeSearch:
+    world_nodes = ctx.engine.world.nodes  # type: ignore[attr-defined]
+    return TreeSearch(bench, Atlas(world_nodes, [1]), **more)  # type: ignore[arg-type]
+
+
+async def grown(ctx: SearchContext, points: int, **more: object) -> tuple[TreeSearch, int]:
+    bench = await Workbench.open(ctx)
+    search = search_of(ctx, bench, **more)
+    return search, await search.spend(points)
+
+
+async def test_buys_the_best_arm_for_the_points(context: Context) -> None:
+    search, left = await grown(context(fork_world()), 3)
+    assert left == 0
+    assert search.owned == {2, 3, 4}
+
+
+async def test_spends_exactly_what_there_is(context: Context) -> None:
+    for points in range(1, 8):
+        search, left = await grown(context(fork_world()), points)
+        assert (left, search.spent) == (0, points)
+
+
+async def test_reports_points_that_nothing_can_take(context: Context) -> None:
+    search, left = await grown(context(fork_world()), 9)
+    assert (left, search.spent) == (2, 7)
+
+
+async def test_session_and_blueprint_agree(context: Context) -> None:
+    ctx = context(fork_world())
+    search, _ = await grown(ctx, 4)
+    assert await ctx.session.blueprint() == search.bench.blueprint
+
+
+async def test_never_buys_banned_passives(context: Context) -> None:
+    search, _ = await grown(context(fork_world()), 3, banned=frozenset({4}))
+    assert search.owned == {5, 6, 7}
+
+
+async def test_trading_escapes_the_greedy_trap(context: Context) -> None:
+    """80 % next door are bought first, and then the 200 % behind three steps are one point too far."""
+    nodes = [
+        node(1, 2, 3, kind="start"),
+        node(2, mods=["80 inc"], kind="notable"),
+        node(3, 4),
+        node(4, 5),
+        node(5, mods=["200 inc"], kind="notable"),
+    ]
+    ctx = context(World(nodes=nodes, gems=GEMS))
+    search, _ = await grown(ctx, 3)
+    assert search.owned == {2, 3, 4}
+    assert await search.improve() == 1
+    assert search.owned == {3, 4, 5}
+
+
+async def test_trading_leaves_a_good_tree_alone(context: Context) -> None:
+    search, _ = await grown(context(fork_world()), 6)
+    before = search.bench.blueprint
+    assert await search.improve() == 0
+    assert search.bench.blueprint == before
+
+
+async def test_shrink_gives_the_cheapest_points_back(context: Context) -> None:
+    search, _ = await grown(context(fork_world()), 7)
+    await search.shrink(1)
+    assert search.owned == {2, 3, 4, 5, 6, 7}
+
+
+async def test_travel_passives_give_the_attribute_that_helps(context: Context) -> None:
+    nodes = [node(1, 2, kind="start"), node(2, 3, kind="attribute"), node(3, mods=["40 inc"], kind="notable")]
+    world = World(nodes=nodes, gems=[active("zap", "15 need_dex")], attributes={"dex": 10})
+    search, _ = await grown(context(world), 2)
+    assert {n.id: n.attribute for n in search.bench.blueprint.nodes} == {2: Attribute.DEXTERITY, 3: None}
+
+
+async def test_words_decide_where_the_engine_sees_nothing(context: Context) -> None:
+    nodes = [
+        node(1, 2, 3, kind="start"),
+        node(2, mods=["9 cold stuff"], kind="notable"),
+        node(3, mods=["9 fire stuff"], kind="notable"),
+    ]
+    world = World(nodes=nodes, gems=GEMS, modelled=False)
+    search, _ = await grown(context(world), 1, keywords=["fire"])
+    assert search.owned == {3}
+
+
+async def test_equal_worlds_give_equal_trees(context: Context) -> None:
+    first, _ = await grown(context(fork_world()), 5)
+    second, _ = await grown(context(fork_world()), 5)
+    assert first.bench.blueprint == second.bench.blueprint
+
+
+async def test_locked_passives_open_once_their_key_is_owned(context: Context) -> None:
+    nodes = [
+        node(1, 2, 3, kind="start"),
+        node(2, mods=["10 inc"], kind="notable"),
+        node(3, mods=["90 inc"], kind="notable", unlocked_by=[2]),
+    ]
+    search, _ = await grown(context(World(nodes=nodes, gems=GEMS)), 2)
+    assert [n.id for n in search.bench.blueprint.nodes] == [2, 3]
+
+
+def test_cut_by_names_all_that_hangs_on_a_passive() -> None:
+    atlas = Atlas(fork_world().nodes, [1])
+    assert atlas.cut_by(3, frozenset({2, 3, 4, 8})) == {3, 4}
+
+
+def test_routes_prefer_the_worthier_of_two_equal_ways() -> None:
+    nodes = [node(1, 2, 3, kind="start"), node(2, 4), node(3, 4), node(4)]
+    atlas = Atlas(nodes, [1])
+    assert atlas.routes(frozenset(), 2)[4].nodes == (2, 4)
+    assert atlas.routes(frozenset(), 2, lambda n: 0.5 * (n == 3))[4].nodes == (3, 4)
+
+
+def test_cuts_are_what_each_passive_takes_with_it() -> None:
+    """On a ring nothing hangs on a single passive; on the arm behind it all that follows does."""
+    nodes = [node(1, 2, 3, kind="start"), node(2, 4), node(3, 4), node(4, 5), node(5, 6), node(6)]
+    atlas, owned = Atlas(nodes, [1]), frozenset({2, 3, 4, 5, 6})
+    assert set(atlas.cuts(owned)) == {atlas.cut_by(n, owned) for n in owned}
+    assert frozenset({2}) in atlas.cuts(owned)
+    assert frozenset({4, 5, 6}) in atlas.cuts(owned)
+
+
+async def test_passives_that_read_the_same_are_tried_once(context: Context) -> None:
+    nodes = [node(1, *range(2, 40), kind="start"), *(node(i, mods=["5 inc"]) for i in range(2, 40))]
+    search, _ = await grown(context(World(nodes=nodes, gems=GEMS)), 1)
+    assert search.trials < 10
+
+
+async def test_a_cluster_that_pays_only_together_is_kept(context: Context) -> None:
+    """The first of two passives is worth nothing alone; the way to the good one leads through it."""
+    nodes = [
+        node(1, 2, 3, 6, kind="start"),
+        node(2, mods=["10 inc"]),
+        node(3, 4),
+        node(4, 5),
+        node(5, mods=["90 inc"]),
+        node(6, mods=["12 inc"]),
+    ]
+    search, _ = await grown(context(World(nodes=nodes, gems=GEMS)), 3)
+    assert search.owned == {3, 4, 5}
+
+
+async def test_a_broken_promise_is_studied_and_the_next_plan_avoids_it(context: Context) -> None:
+    """Damage needs the attribute of one of two passives: either may go, both may not."""
+    nodes = [
+        node(1, 2, 3, 4, kind="start"),
+        node(2, mods=["20 dex"]),
+        node(3, mods=["20 dex", "1 inc"]),
+        node(4, 5, mods=["6 inc"]),
+        node(5, mods=["60 inc"], kind="notable"),
+    ]
+    world = World(nodes=nodes, gems=[active("zap", "15 need_dex")])
+    ctx = context(world)
+    bench = await Workbench.open(ctx)
+    await bench.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=3), PassiveNode(id=4)])])
+    search = search_of(ctx, bench)
+    await search.improve()
+    assert search.owned == {3, 4, 5}
+
+
+async def test_fixed_passives_stay(context: Context) -> None:
+    ctx = context(fork_world())
+    bench = await Workbench.open(ctx)
+    await bench.commit([Allocate(nodes=[PassiveNode(id=8), PassiveNode(id=5)])])
+    search = search_of(ctx, bench, fixed=frozenset({8}))
+    await search.clear()
+    assert search.owned == {8}
+    await search.shrink(1)
+    assert search.owned == {8}
+
+
+async def test_levelling_takes_the_best_way_first_and_every_prefix_connects(context: Context) -> None:
+    search, _ = await grown(context(fork_world()), 7)
+    order = await search.levelling()
+    assert order[:3] == [2, 3, 4]
+    for length in range(len(order) + 1):
+        prefix = frozenset(order[:length])
+        assert search.atlas.connected(prefix) == prefix
+    blueprint = ordered(search.bench.blueprint, order)
+    assert [n.id for n in blueprint.nodes] == order
+
+
+def test_levelling_respects_keys() -> None:
+    nodes = [node(1, 2, 3, kind="start"), node(2), node(3, unlocked_by=[2])]
+    assert levelling_order(Atlas(nodes, [1]), frozenset({2, 3}), lambda n: float(n)) == [2, 3]
+
+
+async def test_dropped_passives_leave_the_blueprint(context: Context) -> None:
+    ctx = context(fork_world())
+    bench = await Workbench.open(ctx)
+    await bench.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=7)])])
+    assert [n.id for n in bench.blueprint.nodes] == [2]

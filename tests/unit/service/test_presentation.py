@@ -1,0 +1,122 @@
+"""The block people read: everything that matters, nothing invented."""
+
+from __future__ import annotations
+
+from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
+from app.model.names import BuildStatus
+from app.model.record import BuildFailure
+from app.service.presentation import as_markdown, as_text, build_name, presentation_of, verdict
+from app.service.view import view_of
+from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
+
+
+def test_says_everything_that_matters() -> None:
+    text = as_text(presentation_of(a_complete_record()), {"xml": "builds/x.xml"})
+    for part in (
+        "Spark Stormweaver - finished with caveats",
+        "sketch 1, passive tree 0_5; every number is an ESTIMATE",
+        "DPS 54,321 · effective hit points 20,000",
+        "fire 75 %",
+        "chaos ?",
+        "fire 5,000",
+        "class: Sorceress (explicit: said so)",
+        "hardcore: no (default",
+        "Ascendancy: Stormweaver - lightning",
+        "Damage delivery: Spark - clears well",
+        "Normal boss.",
+        "Which skill? Options: Spark, Arc. Until you say: Spark",
+        "Chaos resistance is low.",
+        "xml: builds/x.xml",
+    ):
+        assert part in text
+    assert "exclude" not in text
+
+
+def test_a_real_engine_is_not_called_an_estimate() -> None:
+    record = a_complete_record()
+    stats = record.state.stats
+    assert stats is not None
+    real = stats.model_copy(update={"engine": stats.engine.model_copy(update={"name": "pob", "estimate": False})})
+    state = record.state.model_copy(update={"stats": real})
+    assert "ESTIMATE" not in as_text(presentation_of(record.model_copy(update={"state": state})))
+
+
+def test_a_skill_without_a_rate_is_said_so_and_not_scored_as_zero() -> None:
+    record = a_complete_record()
+    stats = record.state.stats
+    assert stats is not None
+    state = record.state.model_copy(update={"stats": stats.model_copy(update={"values": {"Life": 1.0}})})
+    text = as_text(presentation_of(record.model_copy(update={"state": state})))
+    assert "DPS not modelled by the engine" in text
+
+
+def test_before_anything_is_known() -> None:
+    shown = presentation_of(a_record())
+    assert build_name(shown.build) == shown.name == "lightning sorceress for mapping"
+    assert "waiting" in as_text(shown)
+    assert "none yet" in as_text(shown)
+
+
+def test_verdicts() -> None:
+    failed = a_record(status=BuildStatus.FAILED, failure=BuildFailure(code="engine_hung", message="Too slow."))
+    assert verdict(view_of(failed)) == "failed"
+    assert "engine_hung" in as_text(presentation_of(failed))
+    assert verdict(view_of(an_iterating_record())) == "still running"
+    assert verdict(view_of(a_record(status=BuildStatus.CANCELLED))) == "cancelled"
+
+
+def test_markdown_has_the_same_parts_and_escapes_what_comes_from_outside() -> None:
+    record = a_complete_record()
+    request = record.request.model_copy(update={"prompt": "<img src=x> *bold* [link](x)"})
+    state = record.state.model_copy(update={"sub_problems": {}, "guide": GUIDE})
+    text = as_markdown(presentation_of(record.model_copy(update={"request": request, "state": state})))
+    assert text.startswith("# \\<img src=x\\> \\*bold\\* \\[link\\](x)\n")
+    assert "## Numbers\n\n- DPS 54,321" in text
+    assert (
+        "## Shopping list\n\n- Ring 1: rare Sapphire Ring (item level 65): +40 to Life; 30% Fire · runes Iron" in text
+    )
+
+
+def test_the_guide_is_told() -> None:
+    record = a_complete_record()
+    text = as_text(
+        presentation_of(record.model_copy(update={"state": record.state.model_copy(update={"guide": GUIDE})}))
+    )
+    for part in (
+        "How to play:\n  Then repeat Spark.",
+        "2 points in order; with point: 2 Raw Power",
+        "Ascendancy: Stormborn",
+        "level 1: Spark with Faster",
+        "Ring 1: rare Sapphire Ring (item level 65): +40 to Life; 30% Fire · runes Iron",
+        "Not chosen:\n  Damage delivery: Arc - slower",
+    ):
+        assert part in text
+
+
+GUIDE = Guide(
+    passives=[
+        PassiveStep(point=1, id=1, name="Spell Damage", kind="normal"),
+        PassiveStep(point=2, id=2, name="Raw Power", kind="notable"),
+    ],
+    ascendancy=[PassiveStep(point=1, id=3, name="Stormborn", kind="notable")],
+    gems=[
+        GemStep(level=1, name="Spark", group="Spark", support=False),
+        GemStep(level=1, name="Faster", group="Spark", support=True),
+    ],
+    shopping=[
+        ShoppingItem(
+            slot="Ring 1",
+            base="Sapphire Ring",
+            title="",
+            rarity="RARE",
+            level=65,
+            quality=0,
+            runes=["Iron", "None"],
+            lines=[
+                ItemLine(side="prefix", name="Hale", text="+40 to Life"),
+                ItemLine(side="suffix", name="of X", text="30% Fire"),
+            ],
+        )
+    ],
+    how_to_play=["Then repeat Spark."],
+)

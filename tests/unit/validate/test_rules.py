@@ -1,0 +1,334 @@
+"""Every rule just below, at and just above its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
+from app.model.choices import ScalingChoice, SustainChoice
+from app.model.conflicts import BuildConflict
+from app.model.facts import BaseFact
+from app.model.invariants import Invariant, InvariantSet
+from app.model.names import ConflictType, Demand, Provenance, Role, Severity, SubProblemName
+from app.model.stats import GemFinding, ItemFinding, Requirement
+from app.phases.rules import RULES, find_conflicts, related
+from app.phases.rules.case import Case
+
+MakeCase = Callable[..., Case]
+BLOCKING, WARNING = Severity.BLOCKING, Severity.WARNING
+
+
+def verdicts(case: Case) -> dict[str, Severity]:
+    return {f"{found.type.value}/{found.subject}": found.severity for found in find_conflicts(case)}
+
+
+def only(case: Case) -> BuildConflict:
+    [found] = find_conflicts(case)
+    return found
+
+
+def test_a_sound_build_has_no_conflict(case: MakeCase) -> None:
+    assert find_conflicts(case()) == []
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        (112, {"tree_overflow/unspent": WARNING}),
+        (113, {}),
+        (114, {"tree_overflow/passives": BLOCKING}),
+    ],
+)
+def test_passive_points_are_level_minus_one_plus_24(case: MakeCase, used: int, expected: dict[str, Severity]) -> None:
+    assert verdicts(case(points={"used": used})) == expected
+
+
+def test_points_that_items_give_count_as_available(case: MakeCase) -> None:
+    assert verdicts(case(points={"used": 115, "available": 115})) == {}
+
+
+@pytest.mark.parametrize(("used", "expected"), [(24, {}), (25, {"tree_overflow/weapon_set": BLOCKING})])
+def test_weapon_set_points(case: MakeCase, used: int, expected: dict[str, Severity]) -> None:
+    assert verdicts(case(points={"used_set2": used})) == expected
+
+
+@pytest.mark.parametrize(
+    ("level", "used", "expected"),
+    [
+        (90, 7, {"tree_overflow/ascendancy": BLOCKING}),
+        (90, 8, {}),
+        (90, 9, {"tree_overflow/ascendancy": BLOCKING}),
+        (75, 7, {"tree_overflow/ascendancy": BLOCKING}),
+        (74, 5, {"tree_overflow/ascendancy": WARNING}),
+        (74, 6, {}),
+        (74, 8, {"tree_overflow/ascendancy": WARNING}),
+    ],
+)
+def test_ascendancy_points(case: MakeCase, level: int, used: int, expected: dict[str, Severity]) -> None:
+    assert verdicts(case(level=level, points={"ascendancy_used": used})) == expected
+
+
+def test_passives_that_are_not_connected_block(case: MakeCase) -> None:
+    found = only(case(inspection={"dropped_nodes": [7, 3]}))
+    assert (found.type, found.severity, found.evidence) == (ConflictType.TREE_OVERFLOW, BLOCKING, {"nodes": [3, 7]})
+
+
+@pytest.mark.parametrize(("available", "blocked"), [(99, True), (100, False), (101, False)])
+def test_attribute_requirements(case: MakeCase, available: int, blocked: bool) -> None:
+    need = Requirement(attribute="int", required=100, available=available, source="Attuned Wand")
+    expected = {"stat_requirement/int": BLOCKING} if blocked else {}
+    assert verdicts(case(inspection={"requirements": [need]})) == expected
+
+
+def test_only_the_worst_requirement_of_an_attribute_is_reported(case: MakeCase) -> None:
+    needs = [Requirement(attribute="str", required=n, available=50, source=f"item {n}") for n in (60, 90, 70)]
+    found = only(case(inspection={"requirements": needs}))
+    assert found.evidence["required"] == 90
+    assert [s.demand for s in found.suggested_solutions] == [Demand.MORE_ATTRIBUTES, Demand.REPLACE_ITEM]
+
+
+def test_a_level_requirement_asks_for_another_item_only(case: MakeCase) -> None:
+    need = Requirement(attribute="level", required=91, available=90, source="Gold Ring")
+    found = only(case(inspection={"requirements": [need]}))
+    assert [s.demand for s in found.suggested_solutions] == [Demand.REPLACE_ITEM]
+
+
+@pytest.mark.parametrize(("strength", "blocked"), [(24, True), (25, False), (26, False)])
+def test_five_per_support_and_colour(case: MakeCase, strength: int, blocked: bool) -> None:
+    expected = {"attribute_squeeze/str": BLOCKING} if blocked else {}
+    assert verdicts(case(values={"Str": strength}, inspection={"support_counts": {"str": 5}})) == expected
+
+
+def test_the_engines_own_support_requirement_is_not_reported_twice(case: MakeCase) -> None:
+    need = Requirement(attribute="str", required=60, available=50, source="Support Gems")
+    found = verdicts(case(inspection={"requirements": [need], "support_counts": {"str": 12}}))
+    assert found == {"attribute_squeeze/str": BLOCKING}
+
+
+def test_a_disabled_main_skill_makes_missing_damage_a_symptom(case: MakeCase) -> None:
+    reason = "Main Hand weapon is not usable with this skill"
+    conflicts = find_conflicts(case(values={"CombinedDPS": 5.0}, inspection={"disabled_reason": reason}))
+    roles = {found.type: found.role for found in conflicts}
+    assert roles == {ConflictType.CORE_ASSUMPTION_INVALIDATED: Role.ROOT, ConflictType.DAMAGE_GAP: Role.SYMPTOM}
+
+
+def test_no_main_skill_blocks(case: MakeCase) -> None:
+    assert verdicts(case(blueprint={"main_group": 0}))["core_assumption_invalidated/main_skill"] is BLOCKING
+
+
+@pytest.mark.parametrize(("level", "blocked"), [(20, False), (21, True)])
+def test_gem_level(case: MakeCase, level: int, blocked: bool) -> None:
+    groups = [SkillGroup(gems=[Gem(gem_id="spark", name="Spark", level=level)])]
+    expected = {"stat_requirement/gem Spark": BLOCKING} if blocked else {}
+    assert verdicts(case(blueprint={"groups": groups})) == expected
+
+
+@pytest.mark.parametrize(("free", "blocked"), [(-1, True), (0, False), (1, False)])
+def test_spirit(case: MakeCase, free: int, blocked: bool) -> None:
+    expected = {"spirit_overflow/spirit": BLOCKING} if blocked else {}
+    assert verdicts(case(values={"SpiritUnreserved": free})) == expected
+
+
+MANA_FLASK = BaseFact(
+    name="Mana Flask", type="Flask", flask={"mana": 300, "charges_used": 10, "charges_max": 75, "duration_s": 3}
+)
+
+
+@pytest.mark.parametrize(
+    ("cost", "expected"),
+    [
+        (50, {}),
+        (50.1, {"sustain_gap/mana": WARNING}),
+        (75, {"sustain_gap/mana": WARNING}),
+        (75.1, {"sustain_gap/mana": BLOCKING}),
+    ],
+)
+def test_mana_lasts_twenty_seconds_without_a_flask(case: MakeCase, cost: float, expected: dict[str, Severity]) -> None:
+    assert verdicts(case(values={"ManaPerSecondCost": cost})) == expected
+
+
+@pytest.mark.parametrize(("cost", "severity"), [(201, WARNING), (201.1, BLOCKING)])
+def test_a_worn_mana_flask_counts_with_all_its_charges(case: MakeCase, cost: float, severity: Severity) -> None:
+    flask = GearItem(slot="Flask 2", base="Mana Flask", rarity="NORMAL", quality=20)
+    built = case(values={"ManaPerSecondCost": cost}, items=[flask], bases=[MANA_FLASK])
+    assert only(built).severity is severity  # 500 mana + 7 uses of 360 over 20 s = 151 per second
+
+
+def test_leech_and_gain_on_hit_count_as_recovery(case: MakeCase) -> None:
+    assert verdicts(case(values={"ManaPerSecondCost": 90.0, "ManaLeechGainRate": 40.0})) == {}
+
+
+@pytest.mark.parametrize(("cost", "blocked"), [(30, False), (30.1, True)])
+def test_life_costs_are_recovered_in_full(case: MakeCase, cost: float, blocked: bool) -> None:
+    expected = {"sustain_gap/life": BLOCKING} if blocked else {}
+    assert verdicts(case(values={"LifePerSecondCost": cost, "LifeRegenRecovery": 30.0})) == expected
+
+
+def test_cheaper_supports_are_not_suggested_twice(case: MakeCase) -> None:
+    choices = {SubProblemName.RESOURCE_SUSTAIN: SustainChoice(prefer_cheaper_supports=True)}
+    found = only(case(values={"ManaPerSecondCost": 500.0}, choices=choices))
+    assert [s.strategy for s in found.suggested_solutions] == ["more_recovery", "other_skill"]
+
+
+@pytest.mark.parametrize(
+    ("level", "value", "expected"),
+    [
+        (76, 74, BLOCKING),
+        (76, 75, None),
+        (76, 80, None),
+        (75, 59, BLOCKING),
+        (75, 60, WARNING),
+        (75, 74, WARNING),
+        (75, 75, None),
+    ],
+)
+@pytest.mark.parametrize("element", ["Fire", "Cold", "Lightning"])
+def test_elemental_resistance(case: MakeCase, element: str, level: int, value: int, expected: Severity | None) -> None:
+    found = verdicts(case(level=level, values={f"{element}Resist": value}))
+    assert found == ({f"resistance_gap/{element.lower()}": expected} if expected else {})
+
+
+def test_too_little_resistance_makes_missing_hit_points_a_symptom(case: MakeCase) -> None:
+    conflicts = find_conflicts(case(values={"FireResist": 10.0, "TotalEHP": 500.0}))
+    assert [(c.subject, c.role) for c in conflicts] == [("fire", Role.ROOT), ("ehp", Role.SYMPTOM)]
+
+
+def test_a_symptom_becomes_a_root_when_its_cause_is_gone(case: MakeCase) -> None:
+    conflicts = find_conflicts(case(values={"FireResist": 10.0, "TotalEHP": 500.0}))
+    assert [c.role for c in related(conflicts[1:])] == [Role.ROOT]
+
+
+@pytest.mark.parametrize(
+    ("dps", "expected"), [(16_799, BLOCKING), (16_800, WARNING), (61_199, WARNING), (61_200, None)]
+)
+def test_damage_floor_of_mid_gear_at_level_90(case: MakeCase, dps: float, expected: Severity | None) -> None:
+    assert verdicts(case(values={"CombinedDPS": dps})) == ({"damage_gap/dps": expected} if expected else {})
+
+
+@pytest.mark.parametrize(
+    ("ehp", "expected"), [(10_799, BLOCKING), (10_800, WARNING), (13_799, WARNING), (13_800, None)]
+)
+def test_hit_point_floor_of_mid_gear_at_level_90(case: MakeCase, ehp: float, expected: Severity | None) -> None:
+    assert verdicts(case(values={"TotalEHP": ehp})) == ({"survivability_gap/ehp": expected} if expected else {})
+
+
+def test_an_unmodelled_skill_is_said_so_and_not_called_zero(case: MakeCase) -> None:
+    found = only(case(values={"CombinedDPS": None}, inspection={"modelled": False}))
+    assert (found.subject, found.severity, found.evidence["available"]) == ("unmodelled", WARNING, None)
+    assert "unknown" in found.message
+
+
+def test_a_modelled_skill_without_damage_blocks(case: MakeCase) -> None:
+    assert verdicts(case(values={"CombinedDPS": None})) == {"damage_gap/unmodelled": BLOCKING}
+
+
+def test_a_bonded_line_is_conditional_text_and_not_a_fault(case: MakeCase) -> None:
+    bonded = ItemFinding(slot="Gloves", line="Bonded: 30% increased Freeze Buildup", reason="not understood")
+    other = ItemFinding(slot="Gloves", line="+25 to maximum Runic Ward", reason="not understood")
+    assert find_conflicts(case(inspection={"unparsed": [bonded]})) == []
+    assert only(case(inspection={"unparsed": [bonded, other]})).subject == "unparsed Gloves +25 to maximum Runic Ward"
+
+
+def test_unparsed_lines_and_illegal_items_block(case: MakeCase) -> None:
+    unparsed = ItemFinding(slot="Ring 1", line="15% increased Light Radius", reason="not understood")
+    illegal = ItemFinding(slot="Ring 2", line="Gold Ring", reason="7 affixes, the gear tier allows 5")
+    conflicts = find_conflicts(case(inspection={"unparsed": [unparsed]}, findings=(illegal,)))
+    assert [c.evidence["slot"] for c in conflicts] == ["Ring 2", "Ring 1"]
+    assert {(c.type, c.severity) for c in conflicts} == {(ConflictType.ILLEGAL_ITEM, BLOCKING)}
+
+
+def test_what_a_base_says_of_itself_needs_no_understanding(case: MakeCase) -> None:
+    line = "Used when you become Frozen"
+    charm = BaseFact(name="Thawing Charm", type="Charm", implicits=[line])
+    worn = [GearItem(slot="Charm 1", base=charm.name, rarity="NORMAL")]
+    told = [ItemFinding(slot="Charm 1", line=text, reason="not counted") for text in (line, "Sings at night")]
+    conflicts = find_conflicts(case(inspection={"unparsed": told}, bases=[charm], items=worn))
+    assert [c.evidence["line"] for c in conflicts] == ["Sings at night"]
+
+
+@pytest.mark.parametrize(
+    ("weapon", "off_hand", "allowed"),
+    [("Bow", "Quiver", True), ("Bow", "Shield", False), ("Staff", "Focus", False), ("Wand", "Focus", True)],
+)
+def test_hands(case: MakeCase, weapon: str, off_hand: str, allowed: bool) -> None:
+    items = [GearItem(slot="Weapon 1", base=weapon), GearItem(slot="Weapon 2", base=off_hand)]
+    bases = [BaseFact(name=weapon, type=weapon), BaseFact(name=off_hand, type=off_hand)]
+    found = verdicts(case(items=items, bases=bases))
+    assert found == ({} if allowed else {"gear_slot_contention/Weapon 2": BLOCKING})
+
+
+@pytest.mark.parametrize(("limit", "blocked"), [(1, True), (2, False), (3, False)])
+def test_charms(case: MakeCase, limit: int, blocked: bool) -> None:
+    charms = [GearItem(slot=f"Charm {n}", base="Ruby Charm", rarity="NORMAL", active=n < 3) for n in (1, 2, 3)]
+    found = verdicts(case(items=charms, values={"CharmLimit": limit}))
+    assert found == ({"gear_slot_contention/Charm": BLOCKING} if blocked else {})
+
+
+def test_a_gem_without_effect_blocks(case: MakeCase) -> None:
+    idle = GemFinding(group=1, gem=3, name="Magnified Area", reason="supports no skill here")
+    found = only(case(inspection={"idle_gems": [idle]}))
+    assert (found.type, found.severity) == (ConflictType.INEFFECTIVE_SUPPORT, BLOCKING)
+    wanted = {"gem": "Magnified Area", "group": 1, "position": 3, "local": True}
+    assert found.suggested_solutions[0].values == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("You do not have enough Mana to use: Spark", {ConflictType.SUSTAIN_GAP}),
+        ("You cannot pay Life costs of skills while You have Eternal Life allocated", {ConflictType.SUSTAIN_GAP}),
+        ("You have too many gems in your Spark socket group", {ConflictType.GEAR_SLOT_CONTENTION}),
+        ("You are exceeding jewel limit with the jewel X", {ConflictType.ILLEGAL_ITEM}),
+        ("You have too many passive points allocated", set()),
+        ("You do not meet the Intelligence requirement", set()),
+    ],
+)
+def test_engine_warnings_block_unless_they_have_a_rule_of_their_own(
+    case: MakeCase, line: str, expected: set[ConflictType]
+) -> None:
+    conflicts = find_conflicts(case(inspection={"warnings": [line]}))
+    assert {c.type for c in conflicts} == expected
+    assert all(c.severity is BLOCKING for c in conflicts)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kept"),
+    [
+        ("class", "Sorceress", True),
+        ("class", "Witch", False),
+        ("ascendancy", "stormweaver", True),
+        ("ascendancy", "Chronomancer", False),
+        ("skill", "spark", True),
+        ("skill", "Comet", False),
+        ("level", 90, True),
+        ("level", 91, False),
+    ],
+)
+def test_the_build_is_the_one_asked_for(case: MakeCase, field: str, value: str | int, kept: bool) -> None:
+    asked = Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="prompt")
+    found = verdicts(case(invariants=InvariantSet(invariants=[asked])))
+    assert found == ({} if kept else {f"invariant_violated/{field}": BLOCKING})
+
+
+def test_what_was_excluded_is_not_used(case: MakeCase) -> None:
+    choice = ScalingChoice(excluded_gems=["spark", "comet"], excluded_nodes=[5, 6])
+    built = case(choices={SubProblemName.DAMAGE_SCALING: choice}, blueprint={"nodes": [PassiveNode(id=6)]})
+    assert set(verdicts(built)) == {"invariant_violated/gem Spark", "invariant_violated/passive 6"}
+
+
+def test_ids_are_stable_and_every_conflict_offers_a_way_out(case: MakeCase) -> None:
+    faults = {"CombinedDPS": 1.0, "TotalEHP": 1.0, "FireResist": 0.0, "SpiritUnreserved": -5.0}
+    conflicts = find_conflicts(case(values=faults))
+    assert [c.id for c in conflicts] == [
+        "spirit_overflow:spirit_allocation:spirit",
+        "resistance_gap:stat_requirements+survivability:fire",
+        "survivability_gap:stat_requirements+survivability:ehp",
+        "damage_gap:damage_delivery+damage_scaling:dps",
+    ]
+    assert all(c.suggested_solutions and c.message and c.evidence for c in conflicts)
+
+
+def test_no_rule_is_listed_twice() -> None:
+    assert len(set(RULES)) == len(RULES)
