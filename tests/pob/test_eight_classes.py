@@ -60,12 +60,12 @@ async def fresh(pob_path: Path) -> AsyncIterator[ProcessEngine]:
     await engine.close()
 
 
-def test_all_complete_on_pob_by_itself(made: Made) -> None:
+async def test_all_complete_on_pob_by_itself(made: Made) -> None:
     assert [view.status for view, _ in made] == [BuildStatus.COMPLETE] * len(PROMPTS)
     assert {view.engine.name for view, _ in made if view.engine} == {"pob"}
 
 
-def test_at_least_six_have_no_blocking_conflict_and_the_rest_say_so(made: Made) -> None:
+async def test_at_least_six_have_no_blocking_conflict_and_the_rest_say_so(made: Made) -> None:
     blocked = {
         view.prompt: [conflict.type for conflict in view.conflicts if conflict.severity is Severity.BLOCKING]
         for view, _ in made

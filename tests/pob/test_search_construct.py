@@ -27,6 +27,7 @@ from app.model.state import BuildState
 from app.model.subproblems import Decision, SubProblem
 from app.phases.base import PhaseContext
 from app.phases.construct import ConstructPhase
+from app.reasoning.rules import RulesReasoner
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]
 FLOORS = floors_for(90, GearTier.MID)
@@ -54,7 +55,7 @@ def decided(*choices: Choice) -> BuildState:
 
 
 async def constructed(engine: ProcessEngine, state: BuildState) -> tuple[BuildState, Trigger, bytes | None]:
-    """Run construct to its end; the reasoner is never asked."""
+    """Run construct to its end with the rules reasoner."""
     while True:
         ctx = PhaseContext(
             build_id=BuildId("b"),
@@ -62,7 +63,7 @@ async def constructed(engine: ProcessEngine, state: BuildState) -> tuple[BuildSt
             invariants=InvariantSet(),
             state=state,
             engine=engine,
-            reasoner=None,  # type: ignore[arg-type]
+            reasoner=RulesReasoner(),
         )
         result = await ConstructPhase(sessions=3).run(ctx)
         state = result.state
