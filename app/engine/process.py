@@ -12,6 +12,7 @@ from app.engine.channel import Channel
 from app.engine.client import Limits, ProcessSession
 from app.engine.facts import ProcessFacts
 from app.engine.protocol import MAX_LINE_BYTES
+from app.engine.spares import Spares
 from app.engine.zygote import Child, Zygote, launch
 from app.model.stats import EngineVersion
 
@@ -51,6 +52,7 @@ class ProcessEngine:
         self._sessions: set[ProcessSession] = set()
         self._facts_session = ProcessSession(self._open_channel, self._limits)
         self._facts = ProcessFacts(self._facts_session)
+        self._spares = Spares(self._fork, workers)
 
     @property
     def version(self) -> EngineVersion:
@@ -75,7 +77,7 @@ class ProcessEngine:
         return zygote | {pid for pid in sessions if pid is not None}
 
     def session(self) -> AbstractAsyncContextManager[Session]:
-        """Open a session; its child is forked at the first call, and leaving the context ends it."""
+        """Open a session; it gets a forked child at the first call, and leaving the context ends it."""
         return self._session()
 
     async def start(self) -> None:
@@ -86,12 +88,14 @@ class ProcessEngine:
             EngineCrashed, EngineHung, EngineGarbage: it did not start.
         """
         await self._running()
+        self._spares.stock()
 
     async def close(self) -> None:
         """End all child processes; the engine is of no further use."""
         self._closed = True
         for session in [*self._sessions, self._facts_session]:
             await session.close()
+        await self._spares.close()
         async with self._starting:
             zygote, self._zygote = self._zygote, None
         if zygote is not None:
@@ -109,7 +113,16 @@ class ProcessEngine:
                 await session.close()
 
     async def _open_channel(self) -> Channel:
-        return await Channel.to(await self._fork(), self._max_line_bytes)
+        return await Channel.to(await self._child(), self._max_line_bytes)
+
+    async def _child(self) -> Child:
+        """Return a child of a zygote that answers: a spare one, or one forked now when there is none."""
+        zygote = await self._running()
+        try:
+            await zygote.check(self._fork_deadline_s)
+        except EngineCrashed:
+            return await self._fork()
+        return await self._spares.take() or await self._fork()
 
     async def _fork(self) -> Child:
         zygote = await self._running()

@@ -3,7 +3,7 @@
 `python -m app.engine.worker --backend pob --pob PATH --control-fd N` is the zygote. Over the control socket
 (SOCK_SEQPACKET, one JSON object per message) it first says {"ready": version} or {"error": {code, message}}. Then each
 message {"fork": n} carries one end of a socket pair; the zygote forks a child that serves the line protocol on it, and
-answers {"fork": n, "pid": pid} together with a pidfd of the child.
+answers {"fork": n, "pid": pid} together with a pidfd of the child. {"check": n} is answered with the same.
 """
 
 from __future__ import annotations
@@ -55,7 +55,14 @@ class Zygote:
         data, fds, _, _ = socket.recv_fds(self._control, 4096, 1, socket.MSG_CMSG_CLOEXEC)
         if not data:
             return False
-        number = json.loads(data)["fork"]
+        request = json.loads(data)
+        if "check" in request:
+            self._control.send(json.dumps({"check": request["check"]}).encode())
+            return True
+        self._fork_session(request["fork"], fds)
+        return True
+
+    def _fork_session(self, number: int, fds: list[int]) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -65,7 +72,6 @@ class Zygote:
         self._children[pidfd] = pid
         self._poll.register(pidfd, select.POLLIN)
         socket.send_fds(self._control, [json.dumps({"fork": number, "pid": pid}).encode()], [pidfd])
-        return True
 
     def _reap(self, pidfd: int) -> None:
         self._poll.unregister(pidfd)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -33,6 +34,11 @@ class Child:
     pidfd: int
     connection: socket.socket
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        return not select.select([self.pidfd], [], [], 0)[0]
+
     def kill(self) -> None:
         """Kill the process; it may be gone already."""
         with contextlib.suppress(ProcessLookupError):
@@ -53,7 +59,7 @@ class Zygote:
         self._control = control
         self._stderr = _Drain(stderr_fd)
         self._lock = asyncio.Lock()
-        self._forks = 0
+        self._requests = 0
         self._lost = False
         self._version: EngineVersion | None = None
 
@@ -97,13 +103,25 @@ class Zygote:
             EngineCrashed, EngineHung: the zygote is gone or does not answer; it is of no further use.
         """
         async with self._lock:
-            self._forks += 1
+            self._requests += 1
             ours, theirs = socket.socketpair()
             try:
                 return await self._fork(ours, theirs, deadline_s)
             except BaseException:
                 ours.close()
                 raise
+
+    async def check(self, deadline_s: float) -> None:
+        """Return when the program has answered.
+
+        Raises:
+            EngineCrashed, EngineHung: it is gone or does not answer; it is of no further use.
+        """
+        async with self._lock:
+            self._requests += 1
+            with self._or_lost():
+                self._control.send(json.dumps({"check": self._requests}).encode())
+            await self._answer("check", deadline_s)
 
     async def close(self) -> None:
         """End the program; the kernel ends its sessions with it."""
@@ -113,14 +131,18 @@ class Zygote:
         self._stderr.close()
 
     async def _fork(self, ours: socket.socket, theirs: socket.socket, deadline_s: float) -> Child:
-        number = self._forks
         with theirs, self._or_lost():
-            socket.send_fds(self._control, [json.dumps({"fork": number}).encode()], [theirs.fileno()])
+            socket.send_fds(self._control, [json.dumps({"fork": self._requests}).encode()], [theirs.fileno()])
+        message, fds = await self._answer("fork", deadline_s)
+        return Child(message["pid"], fds[0], ours)
+
+    async def _answer(self, kind: str, deadline_s: float) -> tuple[dict[str, Any], list[int]]:
+        """Return the answer to the last request, passing over those to requests that were given up."""
         while True:
             message, fds = await self._receive(deadline_s)
-            if message.get("fork") == number and fds:
-                return Child(message["pid"], fds[0], ours)
-            for fd in fds:  # the answer to a request that was given up; its child ends with its socket
+            if message.get(kind) == self._requests and (fds or kind != "fork"):
+                return message, fds
+            for fd in fds:  # a child that nobody waits for any more ends with its socket
                 os.close(fd)
 
     async def _receive(self, deadline_s: float) -> tuple[dict[str, Any], list[int]]:

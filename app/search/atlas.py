@@ -33,6 +33,7 @@ class Atlas:
         barred = set(closed)
         self.nodes: dict[int, NodeFact] = {n.id: n for n in nodes if n.id not in barred}
         self.neighbours: dict[int, tuple[int, ...]] = self._edges()
+        self._free = frozenset(n.id for n in self.nodes.values() if n.choice_of is None and not n.unlocked_by)
 
     def _edges(self) -> dict[int, tuple[int, ...]]:
         """Return the edges in both directions: facts may name an edge at one end only."""
@@ -51,6 +52,8 @@ class Atlas:
 
     def open_to(self, node: int, owned: frozenset[int]) -> bool:
         """Return whether the passive may be walked, given what is owned."""
+        if node in self._free:
+            return True
         fact = self.nodes[node]
         return fact.choice_of is None and all(needed in owned for needed in fact.unlocked_by)
 
@@ -61,6 +64,16 @@ class Atlas:
 
         Between equally short routes the one whose passives are worth more (`value`) wins, then the lower id.
         """
+        ways, _ = self.ways(owned, reach, value)
+        return {node: Route(node, way) for node, way in sorted(ways.items()) if way}
+
+    def ways(
+        self, owned: frozenset[int], reach: int, value: Callable[[int], float]
+    ) -> tuple[dict[int, tuple[int, ...]], dict[int, float]]:
+        """Return the passives of each shortest route, as `routes` does, and what they are worth together.
+
+        What is owned is in there too, with an empty route.
+        """
         ways: dict[int, tuple[int, ...]] = dict.fromkeys((owned | self.roots) & self.nodes.keys(), ())
         total: dict[int, float] = dict.fromkeys(ways, 0.0)
         edge = sorted(ways)
@@ -70,7 +83,7 @@ class Atlas:
                 ways[node] = (*ways[parent], node)
                 total[node] = total[parent] + value(node)
             edge = sorted(found)
-        return {node: Route(node, way) for node, way in sorted(ways.items()) if way}
+        return ways, total
 
     def _next_ring(
         self,
@@ -80,9 +93,10 @@ class Atlas:
         owned: frozenset[int],
     ) -> dict[int, int]:
         parents: dict[int, int] = {}
+        free = self._free
         for parent in edge:
             for node in self.neighbours[parent]:
-                if node in ways or not self.open_to(node, owned):
+                if node in ways or not (node in free or self.open_to(node, owned)):
                     continue
                 if node not in parents or total[parent] > total[parents[node]]:
                     parents[node] = parent
@@ -90,10 +104,11 @@ class Atlas:
 
     def connected(self, owned: frozenset[int]) -> frozenset[int]:
         """Return the owned passives that hang together with a root."""
-        seen = set(self.roots & self.nodes.keys())
-        todo = sorted(seen)
+        seen = {root for root in self.roots if root in self.nodes}
+        todo = list(seen)
+        neighbours = self.neighbours
         while todo:
-            for node in self.neighbours[todo.pop()]:
+            for node in neighbours[todo.pop()]:
                 if node in owned and node not in seen:
                     seen.add(node)
                     todo.append(node)

@@ -8,6 +8,7 @@ blind. Passives that read the same do the same and are tried once.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,12 +53,12 @@ def outputs_of(vector: Vector) -> Outputs:
 
 def plus(one: Vector, other: Vector) -> Vector:
     """Return the sum of two vectors."""
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+    return tuple(map(operator.add, one, other))
 
 
 def minus(one: Vector, other: Vector) -> Vector:
     """Return the difference of two vectors."""
-    return tuple(a - b for a, b in zip(one, other, strict=True))
+    return tuple(map(operator.sub, one, other))
 
 
 def is_nothing(effect: Vector) -> bool:

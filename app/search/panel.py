@@ -14,7 +14,7 @@ from app.model.stats import BuildReport, Inspection, Stats
 SMALLEST_SHARE = 4
 """Fewer trials than this are not worth another session's round trip."""
 
-LARGEST_SHARE = 24
+LARGEST_SHARE = 16
 """More trials than this are asked in several calls."""
 
 
@@ -76,7 +76,9 @@ class Panel:
 
 
 def _shares(candidates: Sequence[Sequence[Change]], sessions: int) -> list[Sequence[Sequence[Change]]]:
-    parts = max(1, min(sessions, len(candidates) // SMALLEST_SHARE), -(-len(candidates) // LARGEST_SHARE))
+    """Return the candidates in parts of about the same size, as many for every session."""
+    rounds = -(-len(candidates) // (LARGEST_SHARE * sessions))
+    parts = max(1, min(sessions * rounds, len(candidates) // SMALLEST_SHARE))
     size, extra = divmod(len(candidates), parts)
     bounds = [i * size + min(i, extra) for i in range(parts + 1)]
     return [candidates[a:b] for a, b in pairwise(bounds)]

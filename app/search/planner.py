@@ -29,6 +29,7 @@ TAUGHT = 1e-5
 """An error below this is no lesson."""
 
 EPSILON = 1e-6
+IMPOSSIBLE = float("-inf")
 Score = Callable[[Vector], float]
 
 
@@ -134,26 +135,24 @@ class Planner:
 
     def routes(self, draft: Draft, reach: int, most: int = HOPEFUL) -> list[Route]:
         """Return the most promising routes of at most `reach` points: by worth per point of their passives alone."""
+        return self._promising(draft, reach)[:most]
+
+    def _promising(self, draft: Draft, reach: int) -> list[Route]:
         self._worth.clear()
         wanted = self.wanted(draft)
-        worth: dict[int, float] = {}
-
-        def value(node: int) -> float:
-            if node not in worth:
-                worth[node] = self._alone(draft, node, wanted)
-            return worth[node]
-
-        found = self.atlas.routes(draft.owned, reach, value)
-        totals = {node: sum(worth.get(n, 0.0) for n in route.nodes) for node, route in found.items()}
-        allowed = [node for node in found if totals[node] > float("-inf") and self.effects.is_target(node)]
-        allowed.sort(key=lambda node: (-totals[node] / found[node].points, node))
-        return [found[node] for node in allowed[:most]]
+        ways, totals = self.atlas.ways(draft.owned, reach, lambda node: self._alone(draft, node, wanted))
+        found = [
+            (-total / len(ways[node]), node)
+            for node, total in totals.items()
+            if ways[node] and total > IMPOSSIBLE and self.effects.is_target(node)
+        ]
+        return [Route(node, ways[node]) for _, node in sorted(found)]
 
     def _alone(self, draft: Draft, node: int, wanted: Attribute) -> float:
         """Return about how much the passive alone adds to the draft's score, by the slopes of the score there."""
         effect = self._effect(node, wanted)
         if effect is None or node in self.banned:
-            return float("-inf")
+            return IMPOSSIBLE
         if effect not in self._worth:
             up, down = self._slopes_at(draft)
             self._worth[effect] = sum(v * (up[i] if v > 0 else down[i]) for i, v in enumerate(effect) if v)
@@ -234,8 +233,9 @@ class Planner:
     def trades(self, draft: Draft, most: int = HOPEFUL) -> list[Draft]:
         """Return drafts of the same cost, best first: a route paid with branches, an attribute switched."""
         cuts = self.cuts(draft)
-        offers = [offer for r in self.routes(draft, self.reach, most) if (offer := self._paid(draft, r, cuts))]
-        beside = self.routes(draft, 1, most)
+        routes = self._promising(draft, self.reach)
+        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, cuts))]
+        beside = [route for route in routes if route.points == 1][:most]
         spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
         left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
         offers.sort(key=lambda offer: (-offer.score - spare * left[offer.owned], sorted(offer.owned)))

@@ -100,7 +100,9 @@ function B.ops.build(args)
 	set_level(blueprint.level)
 	set_monsters(blueprint)
 	build.itemsTab.activeItemSet.useSecondWeaponSet = blueprint.weapon_set == 2
-	for _, entry in ipairs(ready.gear) do items.put(entry.gear, entry.item) end
+	tree.without_paths(function()
+		for _, entry in ipairs(ready.gear) do items.put(entry.gear, entry.item) end
+	end)
 	tree.allocate(ready.class_id, ready.ascend_id, blueprint.nodes or {})
 	for _, group in ipairs(ready.groups) do table.insert(skills.list(), group) end
 	skills.set_main(blueprint.main_group or 0)

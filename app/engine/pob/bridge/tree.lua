@@ -52,21 +52,26 @@ local function lists(spec, nodes)
 	return ids, sets
 end
 
+-- Runs the action while PoB puts off rebuilding all paths, which a new spec, the choice of class and ascendancy and
+-- every jewel would each do. Whoever calls this allocates afterwards: once at the end is enough.
+function tree.without_paths(action)
+	local class = common.classes.PassiveSpec
+	local rebuild = class.BuildAllDependsAndPaths
+	class.BuildAllDependsAndPaths = function() end
+	local ok, problem = pcall(action)
+	class.BuildAllDependsAndPaths = rebuild
+	if not ok then error(problem, 0) end
+end
+
 -- Allocates exactly the requested passives (those that connect).
 function tree.allocate(class_id, ascend_id, nodes)
 	local spec = build.spec
 	spec.hashOverrides = {}
 	local ids, sets = lists(spec, nodes)
 	local overrides = spec.hashOverrides
-	-- Class and ascendancy selection would each rebuild all paths; once at the end is enough.
-	local rebuild = spec.BuildAllDependsAndPaths
-	spec.BuildAllDependsAndPaths = function() end
-	local ok, problem = pcall(function()
+	tree.without_paths(function()
 		spec:ImportFromNodeList(nil, class_id, ascend_id, 0, ids, sets, copyTable(overrides, true), {})
 	end)
-	spec.BuildAllDependsAndPaths = nil
-	if not ok then error(problem, 0) end
-	assert(spec.BuildAllDependsAndPaths == rebuild)
 	spec:BuildAllDependsAndPaths()
 	tree.requested = nodes
 end
