@@ -21,7 +21,7 @@ from app.search.bases import (
 )
 from app.search.flasks import charm_changes, charms, flasks
 from app.search.gear_pool import SlotPool, plain_item, slot_pool
-from app.search.gear_search import GearSearch
+from app.search.gear_search import ROUNDS, ROUNDS_AGAIN, GearSearch
 from app.search.gear_uniques import UniqueSearch, measured_alone
 from app.search.shopping import shopping_list
 from app.search.uniques import wearable
@@ -85,7 +85,15 @@ def _arming(way: Hands, main: BaseFact, level: int) -> list[Change]:
     return [Equip(item=plain_item(MAIN_HAND, main, level)), *off]
 
 
-async def optimise_gear(ctx: SearchContext) -> StageResult:
+async def draft_gear(ctx: SearchContext) -> StageResult:
+    """Choose gear as `optimise_gear` does, but only well enough to see what the tree is worth with it.
+
+    What comes after starts from plain items again, so polish would be lost.
+    """
+    return await optimise_gear(ctx, thorough=False)
+
+
+async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResult:
     """Choose base, affixes and runes of every slot together, and jewels for the sockets that are allocated.
 
     Starts from plain items each time, so the result depends on the build and not on what it wore before; when that
@@ -97,7 +105,7 @@ async def optimise_gear(ctx: SearchContext) -> StageResult:
     pools = await pools_of(ctx)
     await bench.commit(plainly(bench.blueprint, pools))
     await AttributeSearch(bench, await main_atlas(ctx)).run()
-    await _dress(bench, GearSearch(bench, pools, unwanted(ctx)), ctx)
+    await _dress(bench, GearSearch(bench, pools, unwanted(ctx)), ctx, thorough)
     if bench.score < old_score - EPSILON and _is_crafted(before):
         await bench.rewind(before)
     bases = usable(await ctx.engine.facts.bases(), ctx)
@@ -107,14 +115,16 @@ async def optimise_gear(ctx: SearchContext) -> StageResult:
     return StageResult(blueprint=bench.blueprint, notes=notes, label=label)
 
 
-async def _dress(bench: Workbench, search: GearSearch, ctx: SearchContext) -> None:
+async def _dress(bench: Workbench, search: GearSearch, ctx: SearchContext, thorough: bool) -> None:
     """Craft, try unique items, and exchange single affixes."""
     await search.start()
     known, alone = await measured_alone(bench, await wearable(ctx, search.pools))
-    await search.craft()
+    await search.craft(ROUNDS if thorough else ROUNDS_AGAIN)
     uniques = UniqueSearch(search, known, alone)
     if known:
         await uniques.run(ctx.floors.gear.max_uniques)
+    if not thorough:
+        return
     if uniques.worn:
         await search.recraft()
     await search.exchange()

@@ -40,9 +40,9 @@ class GearSearch:
         self.plain_items = items_of(self.bench.blueprint, self.pools)
         self.plain_blueprint = self.bench.blueprint
 
-    async def craft(self) -> None:
+    async def craft(self, rounds: int = ROUNDS) -> None:
         """Dress the plain build; it ends with the best that was found, every line of it understood by the engine."""
-        await self._improve(self.plain, ROUNDS)
+        await self._improve(self.plain, rounds)
 
     async def recraft(self) -> None:
         """Choose anew on what is worn, because what options are worth has changed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.model.names import Demand, SubProblemName
 from app.search.base import SearchContext, StageResult
-from app.search.gear import optimise_gear
+from app.search.gear import draft_gear, optimise_gear
 from app.search.mending import mend_gear, mend_tree
 from app.search.recollection import keep_better, recollect
 from app.search.stage_skills import found, helper_skills, main_supports, more_persistent_skills, persistent_skills
@@ -53,7 +53,7 @@ STAGES: tuple[SearchStage, ...] = (
     _stage(
         "gear",
         "crafting gear",
-        optimise_gear,
+        draft_gear,
         [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING, Q.SURVIVABILITY, Q.STAT_REQUIREMENTS, Q.RESOURCE_SUSTAIN],
         [FOUNDATION],
     ),
