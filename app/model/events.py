@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from pydantic import Field
+
 from app.model.base import Model
 from app.model.names import Phase, SubProblemName
 
@@ -47,6 +49,9 @@ class ToolEvent(Model):
     `seq` counts 1..N without gaps per build in start order. `duration_ms` is monotonic and null until the end.
     `args` are redacted; `args_sha256` is of the unredacted canonical JSON. Large results are kept as hash, size and
     a preview of at most 2 kB. `turn` 0 = unknown.
+
+    `epoch` is no part of the record: it names the claim on the build under which the event is written, and a store
+    refuses it when that claim is lost. None = written under no claim, for a build that nobody drives.
     """
 
     schema_version: str = EVENT_SCHEMA_VERSION
@@ -79,6 +84,7 @@ class ToolEvent(Model):
     cost_usd: str | None = None
     cost_source: str = "none"
     price_version: str | None = None
+    epoch: int | None = Field(default=None, exclude=True, repr=False)
 
 
 class Timing(NamedTuple):

@@ -112,7 +112,10 @@ class AffixFact(Model):
 
 
 class UniqueFact(Model):
-    """A unique item; `text` is what `GearItem.text` takes (current version, middle rolls)."""
+    """A unique item; `text` is what `GearItem.text` takes (current version, middle rolls).
+
+    `source`: where it comes from in the engine's words ("Drops from ..."), empty for what may drop anywhere.
+    """
 
     name: str
     base: str
@@ -121,6 +124,7 @@ class UniqueFact(Model):
     text: str
     lines: list[str] = Field(default_factory=list)
     unparsed: int = 0
+    source: str = ""
 
 
 class RuneFact(Model):

@@ -18,11 +18,17 @@ class Floor(Model):
 
 
 class GearLimits(Model):
-    """What an item of a tier may have."""
+    """What items of a tier may have.
+
+    `rare_uniques`: also those that only one boss drops or hardly anybody finds; `gone_uniques`: also those that cannot
+    be obtained any more, which only somebody who has one can wear.
+    """
 
     max_affixes: int
     max_affix_level: int
     max_uniques: int
+    rare_uniques: bool = False
+    gone_uniques: bool = False
 
 
 class Floors(Model):
@@ -62,7 +68,12 @@ def floors_for(level: int, gear: GearTier) -> Floors:
         ehp=Floor(least=ehp.least * share, good=ehp.good * share),
         resistance=Floor(least=75 if capped else 60, good=75),
         ascendancy_points=_ascendancy_points(level),
-        gear=GearLimits(max_affixes=affixes, max_affix_level=min(level, affix_level), max_uniques=uniques),
+        gear=GearLimits(
+            max_affixes=affixes,
+            max_affix_level=min(level, affix_level),
+            max_uniques=uniques,
+            rare_uniques=gear is GearTier.ENDGAME,
+        ),
         passive_points=level - 1 + QUEST_PASSIVE_POINTS,
     )
 

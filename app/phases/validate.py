@@ -22,7 +22,7 @@ from app.reasoning.rules.weapons import weapon_words
 from app.search.legality import gear_findings
 from app.search.stage_skills import NEAREST
 
-OWNED_GEAR = GearLimits(max_affixes=6, max_affix_level=100, max_uniques=100)
+OWNED_GEAR = GearLimits(max_affixes=6, max_affix_level=100, max_uniques=100, rare_uniques=True, gone_uniques=True)
 """What somebody already wears needs no tier's permission; whether it can be made at all is still checked."""
 
 

@@ -16,6 +16,12 @@ MAX_QUALITY = 20
 EMPTY_SOCKET = "None"
 BONDED = "Bonded:"
 """Starts the lines of a rune that only characters with bonded runes have; for all others they are just text."""
+GONE = "No longer obtainable"
+"""The engine's word for uniques that nothing drops any more."""
+
+CHASED = frozenset({"Astramentis", "Headhunter", "Kalandra's Touch", "Mageblood", "Original Sin"})
+"""Uniques that may drop anywhere and hardly ever do: the engine does not know how rare a unique is, players do."""
+
 _SMALL = {"Jewel": 2, "Flask": 1, "Charm": 1}
 _PER_SIDE = {"NORMAL": 0, "MAGIC": 1, "RARE": 3}
 
@@ -74,9 +80,21 @@ def text_problems(item: GearItem, uniques: Iterable[UniqueFact], limits: GearLim
     if fact is None:
         return [f"no unique is called {item.title} on {item.base}"]
     problems = [] if limits.max_uniques else ["the gear tier allows no uniques"]
+    problems += [barred] if (barred := unobtainable(fact, limits)) else []
     if fact.level > level:
         problems.append(f"needs level {fact.level}, the character is {level}")
     return problems
+
+
+def unobtainable(fact: UniqueFact, limits: GearLimits) -> str | None:
+    """Return why a character of the tier will not get the unique, None when it may."""
+    if fact.source == GONE:
+        return None if limits.gone_uniques else "can no longer be obtained"
+    if limits.rare_uniques:
+        return None
+    if fact.source:
+        return f"is too rare for the gear tier: {fact.source[:1].lower()}{fact.source[1:]}"
+    return "is too rare for the gear tier" if fact.name in CHASED else None
 
 
 def _base_problems(item: GearItem, base: BaseFact, level: int) -> list[str]:

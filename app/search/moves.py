@@ -34,7 +34,7 @@ from app.search.atlas import Atlas, ascendancy_atlas, main_atlas
 from app.search.base import SearchContext
 from app.search.crafting import crafted
 from app.search.gems import gem, support_slots, usable_level
-from app.search.legality import slot_fits
+from app.search.legality import slot_fits, unobtainable
 from app.search.skills import MOST_GROUPS
 from app.search.stage_skills import weapon_types
 from app.search.stage_tree import banned_nodes
@@ -234,6 +234,8 @@ class MoveReader:
         usable = [unique for unique in found if unique.level <= self._ctx.level]
         if not usable:
             raise UnknownFact(f"there is no unique called {move.unique!r} that this character can wear")
+        if (barred := unobtainable(usable[0], limits)) is not None:
+            raise UnknownFact(f"{usable[0].name} {barred}")
         slot = await self._slot(blueprint, usable[0].base, move.slot)
         worn = [i for i in blueprint.items.values() if i.rarity == "UNIQUE" and i.slot != slot]
         if len(worn) >= limits.max_uniques or any(item.title == usable[0].name for item in worn):

@@ -9,7 +9,7 @@ from app.model.blueprint import JEWEL_SLOT, GearItem
 from app.model.facts import BaseFact, UniqueFact
 from app.search.base import SearchContext
 from app.search.gear_pool import SlotPool
-from app.search.legality import slot_fits
+from app.search.legality import slot_fits, unobtainable
 
 WEAPON_SLOTS = ("Weapon 1", "Weapon 2")
 LEAST_SPEED = 15
@@ -23,13 +23,18 @@ _EXCLUDED = "unique"
 async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearItem]:
     """Return the unique items that may be worn, one per slot it fits, sorted by slot and name.
 
-    Left out: what is above the character's level, what the engine reads only in part, boots without speed, weapons of
-    another kind than the build's, what changes the damage type, and all of them where the tier or the user allows none.
+    Left out: what is above the character's level or cannot be got at the tier, what the engine reads only in part, boots
+    without speed, weapons of another kind than the build's, what changes the damage type, and all of them where the tier
+    or the user allows none.
     """
     if ctx.floors.gear.max_uniques == 0 or refused(ctx):
         return []
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
-    facts = [fact for fact in await ctx.engine.facts.uniques() if _is_sound(fact, bases, ctx.level)]
+    facts = [
+        fact
+        for fact in await ctx.engine.facts.uniques()
+        if _is_sound(fact, bases, ctx.level) and unobtainable(fact, ctx.floors.gear) is None
+    ]
     found = [
         as_item(fact, pool.slot)
         for pool in pools

@@ -137,7 +137,11 @@ class UsageStore(Protocol):
 
 
 class EventStore(Protocol):
-    """Tool events: written at the start of an attempt, completed once."""
+    """Tool events: written at the start of an attempt, completed once.
+
+    Each write of an event with an epoch raises LeaseLost, and writes nothing, once the build is no longer claimed under
+    that epoch or has ended.
+    """
 
     async def start(self, event: ToolEvent) -> ToolEvent:
         """Store the event with the next seq of its build and outcome `incomplete`; return it with its seq."""

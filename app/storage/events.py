@@ -9,17 +9,17 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Integer, and_, bindparam, exists, func, insert, or_, select, update
 from sqlmodel import col
 
-from app.core.errors import NotFound, StorageError
+from app.core.errors import LeaseLost, NotFound, StorageError
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolEvent, ToolKind
-from app.model.names import Phase
+from app.model.names import BuildStatus, Phase
 from app.storage.base import Used
 from app.storage.database import Database
 from app.storage.journal import Journal, Statement
 from app.storage.rows import MEASURED, timing, tool_event
-from app.storage.tables import ToolEventRow
+from app.storage.tables import BuildRow, ToolEventRow
 
 PREVIEW_BYTES = 2048
 ERROR_CHARS = 500
@@ -41,21 +41,34 @@ _FINISHED = (
 )
 _ANSWERED = (CacheUse.HIT.value, CacheUse.COALESCED.value)
 _TABLE = ToolEventRow.metadata.tables["tool_event"]
+_BUILD = BuildRow.metadata.tables["build"]
 _STARTED = tuple(column.name for column in _TABLE.c if column.name != "seq")
+
+
+def _writable(build: str) -> ColumnElement[bool]:
+    """Return the fence: the build is claimed under the epoch and runs; without an epoch it only has to be there."""
+    epoch = bindparam("epoch", type_=Integer)
+    claimed = and_(_BUILD.c.epoch == epoch, _BUILD.c.status == BuildStatus.RUNNING.value)
+    return and_(_BUILD.c.id == bindparam(build), or_(epoch.is_(None), claimed))
+
+
 _START = Statement.of(
     insert(_TABLE)
-    .values(
-        {name: bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _STARTED}
-        | {
-            "seq": select(func.coalesce(func.max(_TABLE.c.seq), 0) + 1)
+    .from_select(
+        [*_STARTED, "seq"],
+        select(
+            *(bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _STARTED),
+            select(func.coalesce(func.max(_TABLE.c.seq), 0) + 1)
             .where(_TABLE.c.build_id == bindparam("new_build_id"))
-            .scalar_subquery()
-        }
+            .scalar_subquery(),
+        )
+        .select_from(_BUILD)
+        .where(_writable("new_build_id")),
     )
     .returning(_TABLE.c.seq),
     {f"new_{name}": _TABLE.c[name] for name in _STARTED},
 )
-"""One statement, so the number is taken and used at once."""
+"""One statement, so the fence is looked at and the number is taken and used at once."""
 _FINISH = Statement.of(
     update(_TABLE)
     .where(
@@ -63,11 +76,13 @@ _FINISH = Statement.of(
         _TABLE.c.seq == bindparam("number"),
         _TABLE.c.call_id == bindparam("call"),
         _TABLE.c.outcome == CallOutcome.INCOMPLETE.value,
+        exists(select(_BUILD.c.id).where(_writable("build"))),
     )
     .values({name: bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _FINISHED})
     .returning(_TABLE.c.seq),
     {f"new_{name}": _TABLE.c[name] for name in _FINISHED},
 )
+_FENCE = Statement.of(select(_BUILD.c.id).where(_writable("build")), {})
 _MEASURED = Statement.of(
     select(*(_TABLE.c[name] for name in MEASURED))
     .where(_TABLE.c.build_id == bindparam("build"))
@@ -82,7 +97,10 @@ def unchanged(value: Any) -> Any:
 
 
 class SqlEventStore:
-    """The EventStore port on SQL; `redact` is applied to everything that came from outside before it is written."""
+    """The EventStore port on SQL; `redact` is applied to everything that came from outside before it is written.
+
+    An event with an epoch is fenced like a checkpoint: after the claim is lost nothing of it is written.
+    """
 
     def __init__(self, database: Database, redact: Callable[[Any], Any] = unchanged) -> None:
         self._database = database
@@ -96,6 +114,7 @@ class SqlEventStore:
         """Store the event with the next seq of its build and outcome `incomplete`; return it with its seq.
 
         Raises:
+            LeaseLost: the event has an epoch, and another runner claimed the build or it has ended.
             NotFound: no such build.
             StorageError: this attempt of this call is stored already.
         """
@@ -105,26 +124,33 @@ class SqlEventStore:
         """Store an event that is over already, with the next seq of its build; return it with its seq.
 
         Raises:
+            LeaseLost: the event has an epoch, and another runner claimed the build or it has ended.
             NotFound: no such build.
             StorageError: this attempt of this call is stored already.
         """
-        values = self._values(event, _STARTED)
         try:
-            ((seq,),) = await self._journal.write(_START, values)
+            rows = await self._journal.write(_START, {"epoch": event.epoch} | self._values(event, _STARTED))
         except sqlite3.IntegrityError as exc:
-            raise _refused(event, exc) from exc
-        return event.model_copy(update={"seq": seq})
+            raise StorageError("this attempt of this call is recorded already", call_id=event.call_id) from exc
+        if not rows:
+            raise _refused(event)
+        return event.model_copy(update={"seq": rows[0][0]})
 
     async def finish(self, event: ToolEvent) -> None:
         """Complete a started event; a finished event is never changed again.
 
         Raises:
+            LeaseLost: the event has an epoch, and another runner claimed the build or it has ended.
             StorageError: there is no such event that is still open.
         """
-        known = {"build": event.build_id, "number": event.seq, "call": event.call_id}
-        if not await self._journal.write(_FINISH, known | self._values(event, _FINISHED)):
-            msg = "there is no open event to complete"
-            raise StorageError(msg, build_id=event.build_id, seq=event.seq)
+        fence = {"build": event.build_id, "epoch": event.epoch}
+        known = fence | {"number": event.seq, "call": event.call_id}
+        if await self._journal.write(_FINISH, known | self._values(event, _FINISHED)):
+            return
+        if not await self._journal.write(_FENCE, fence):
+            raise _refused(event)
+        msg = "there is no open event to complete"
+        raise StorageError(msg, build_id=event.build_id, seq=event.seq)
 
     async def page(
         self,
@@ -190,10 +216,11 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def _refused(event: ToolEvent, error: sqlite3.IntegrityError) -> NotFound | StorageError:
-    if "FOREIGN KEY" in str(error).upper():
+def _refused(event: ToolEvent) -> NotFound | LeaseLost:
+    """Return what it means that the fence let nothing through."""
+    if event.epoch is None:
         return NotFound("there is no such build", build_id=event.build_id)
-    return StorageError("this attempt of this call is recorded already", call_id=event.call_id)
+    return LeaseLost("another runner owns this build, or it has ended", build_id=event.build_id)
 
 
 def clip(text: str) -> str:

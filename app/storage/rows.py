@@ -55,7 +55,7 @@ def progress_event(row: ProgressRow) -> ProgressEvent:
 
 def tool_event(row: ToolEventRow) -> ToolEvent:
     """Return the tool event of a row."""
-    return ToolEvent.model_validate({name: getattr(row, name) for name in ToolEvent.model_fields})
+    return ToolEvent.model_validate({name: getattr(row, name) for name in ToolEventRow.model_fields})
 
 
 MEASURED = Timing._fields

@@ -58,7 +58,8 @@ class Recorder:
     async def _kept(self, write: Awaitable[T]) -> T | None:
         try:
             return await write
-        except LeaseLost:
+        except LeaseLost as lost:
+            _log.warning("a late tool event was refused: %s", lost.message, extra=lost.details)
             return None
         except Exception as error:
             self.dropped += 1

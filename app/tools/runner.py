@@ -210,6 +210,7 @@ class ToolRunner:
             args_sha256=call.args_sha256,
             bytes_in=call.bytes_in,
             cache=call.cache,
+            epoch=call.scope.epoch,
         )
 
     def _failed(self, error: BaseException) -> Mapping[str, Any]:

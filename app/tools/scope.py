@@ -12,10 +12,11 @@ from app.model.names import Phase, SubProblemName
 
 @dataclass(frozen=True)
 class Scope:
-    """What every event of one step has in common."""
+    """What every event of one step has in common; `epoch` is the claim under which the step is done, if any."""
 
     build_id: str
     phase: Phase
+    epoch: int | None = None
 
 
 @dataclass(frozen=True)

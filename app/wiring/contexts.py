@@ -34,7 +34,7 @@ class StepContexts:
             EngineMissing: the engine is not installed any more.
             EngineError: it does not start.
         """
-        scope = Scope(record.id, record.state.phase)
+        scope = Scope(record.id, record.state.phase, record.epoch)
         engine = await self._room.engine(_engine_of(record))
         return PhaseContext(
             build_id=BuildId(record.id),

@@ -107,7 +107,7 @@ def faults_of(item: Item, known: Tables, tier: str, level: int) -> list[str]:
         return ["no such base"]
     general = [*_body_faults(item, base, level), *_rune_faults(item, base, known, level)]
     if item.rarity == "UNIQUE":
-        return [*general, *_unique_faults(item, known.uniques.get(item.title, []), level)]
+        return [*general, *_unique_faults(item, known.uniques.get(item.title, []), tier, level)]
     return [*general, *_made_faults(item, base, known, tier, level)]
 
 
@@ -208,12 +208,14 @@ def _within(value: Span, span: Span) -> bool:
     return span[0] - 1e-6 <= value[0] and value[1] <= span[1] + 1e-6
 
 
-def _unique_faults(item: Item, known: Sequence[Unique], level: int) -> list[str]:
-    """A unique exists on its base, its level fits, and it says nothing that none of its variants says."""
+def _unique_faults(item: Item, known: Sequence[Unique], tier: str, level: int) -> list[str]:
+    """A unique exists on its base, can be had, its level fits, and it says nothing that none of its variants says."""
     fitting = [unique for unique in known if unique.base == item.base]
     if not fitting:
         return ["there is no such unique"]
     faults = [f"needs level {unique.level}" for unique in fitting if unique.level > level]
+    sources = {line for unique in fitting for line in unique.lines if line.startswith("Source: ")}
+    faults += [f"{tier}: {line}" for line in sorted(sources) if tier != "endgame" or "No longer" in line]
     ranges = [spans(line) for unique in fitting for line in unique.lines]
     for line in [*item.implicits, *item.explicits]:
         text, values = spans(line)

@@ -7,6 +7,8 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from app.engine.process import ProcessEngine
+from app.search.legality import CHASED, GONE
 from tests.pob.legality import illegal_items, main
 
 pytestmark = pytest.mark.pob
@@ -99,6 +101,25 @@ def test_uniques_are_counted_and_read(pob_path: Path) -> None:
     assert "is not one of its lines" in judged(UNIQUE.replace("20% increased", "90% increased"), pob_path, "mid")
     assert "1 uniques, starter allows 0" in judged(UNIQUE, pob_path)
     assert "3 uniques, mid allows 2" in "; ".join(illegal_items(file_of(UNIQUE, UNIQUE, UNIQUE), pob_path, "mid"))
+
+
+def test_uniques_have_to_be_had(pob_path: Path) -> None:
+    gone = UNIQUE.replace("Dream Fragments\nSapphire Ring", "Infernoclasp\nPlate Belt")
+    boss = UNIQUE.replace("Dream Fragments\nSapphire Ring", "Ingenuity\nUtility Belt")
+    assert "endgame: Source: No longer obtainable" in judged(gone, pob_path, "endgame")
+    assert "mid: Source: Drops from" in judged(boss, pob_path, "mid")
+    assert "Source" not in judged(boss, pob_path, "endgame")
+
+
+async def test_the_chased_uniques_exist(pob_path: Path) -> None:
+    engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
+    await engine.start()
+    uniques = await engine.facts.uniques()
+    await engine.close()
+    assert {unique.name for unique in uniques} >= CHASED
+    assert {unique.source for unique in uniques if unique.name in CHASED} == {""}
+    assert all(unique.source.startswith("Drops from ") for unique in uniques if unique.source not in ("", GONE))
+    assert any(unique.source == GONE for unique in uniques)
 
 
 def test_the_script_says_what_is_wrong(pob_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

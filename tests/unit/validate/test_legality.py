@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.model.blueprint import AffixRoll, GearItem
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
 from app.model.floors import GearLimits
-from app.search.legality import BaseKnowledge, item_problems, slot_fits, text_problems
+from app.search.legality import BaseKnowledge, item_problems, slot_fits, text_problems, unobtainable
 
 MID = GearLimits(max_affixes=5, max_affix_level=65, max_uniques=2)
 RING = BaseFact(name="Gold Ring", type="Ring", slots=["Ring 1", "Ring 2"], requirements={"level": 40})
@@ -180,3 +180,22 @@ def test_items_given_as_text(title: str, rarity: str, uniques: int, level: int, 
     limits = GearLimits(max_affixes=5, max_affix_level=65, max_uniques=uniques)
     worn = item(title=title, rarity=rarity, text="...")
     assert text_problems(worn, [UNIQUE], limits, level) == reasons
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "allowed", "reason"),
+    [
+        ("Dream", "", {}, None),
+        ("Dream", "Drops from The Sleeper", {}, "is too rare for the gear tier: drops from The Sleeper"),
+        ("Dream", "Drops from The Sleeper", {"rare_uniques": True}, None),
+        ("Mageblood", "", {}, "is too rare for the gear tier"),
+        ("Mageblood", "", {"rare_uniques": True}, None),
+        ("Dream", "No longer obtainable", {"rare_uniques": True}, "can no longer be obtained"),
+        ("Dream", "No longer obtainable", {"gone_uniques": True}, None),
+    ],
+)
+def test_uniques_that_nobody_gets(name: str, source: str, allowed: dict[str, bool], reason: str | None) -> None:
+    fact = UNIQUE.model_copy(update={"name": name, "source": source})
+    assert unobtainable(fact, MID.model_copy(update=allowed)) == reason
+    problems = text_problems(item(title=name, rarity="UNIQUE", text="..."), [fact], MID.model_copy(update=allowed), 90)
+    assert problems == ([reason] if reason else [])

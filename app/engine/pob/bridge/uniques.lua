@@ -28,6 +28,9 @@ local function text(item)
 	return table.concat(kept, "\n")
 end
 
+-- Without PoB's marks for what is coloured: unique{...}, normal{...}.
+local function plain(source) return source and (source:gsub("%l+{([^}]*)}", "%1")) or "" end
+
 function B.ops.uniques()
 	local found = list()
 	for _, typed in pairs(data.uniques) do
@@ -37,6 +40,7 @@ function B.ops.uniques()
 				found[#found + 1] = {
 					name = item.title, base = item.baseName, type = item.type, level = item.requirements.level or 1,
 					text = text(item), lines = lines(item), unparsed = #B.unparsed_lines(item),
+					source = plain(item.source),
 				}
 			end
 		end
