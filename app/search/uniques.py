@@ -23,9 +23,9 @@ _EXCLUDED = "unique"
 async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearItem]:
     """Return the unique items that may be worn, one per slot it fits, sorted by slot and name.
 
-    Left out: what is above the character's level or cannot be got at the tier, what the engine reads only in part, boots
-    without speed, weapons of another kind than the build's, what changes the damage type, and all of them where the tier
-    or the user allows none.
+    Left out: what is above the character's level or cannot be got at the tier, what the engine reads only in part,
+    boots without speed, weapons of another kind than the build's, what changes the damage type, and all of them where
+    the tier or the user allows none.
     """
     if ctx.floors.gear.max_uniques == 0 or refused(ctx):
         return []
