@@ -37,7 +37,7 @@ class RecordedContexts:
         """
         engine = self._engine(record)
         await engine.start()
-        scope = Scope(record.id, record.state.phase)
+        scope = Scope(record.id, record.state.phase, record.epoch)
         return PhaseContext(
             build_id=BuildId(record.id),
             request=record.request,

@@ -10,7 +10,7 @@ from app.core.errors import EngineCrashed, EngineMissing, ReasonerError
 from app.machine.driver import Driver, Limits
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
-from app.model.events import CallOutcome
+from app.model.events import CallOutcome, ToolEvent
 from app.model.names import BuildStatus, ConflictType, Outcome, Phase, Severity, SubProblemName, Trigger
 from app.model.record import BuildRecord
 from app.model.state import BuildState, Snapshot
@@ -202,6 +202,26 @@ async def test_a_zombie_that_finishes_its_step_has_it_refused(workshop: Workshop
     record = await workshop.get(build)
     assert (record.status, record.state.iteration, record.epoch) == (BuildStatus.COMPLETE, 1, 2)
     assert [kind for kind, _ in await workshop.told(build)].count("finished") == 1
+
+
+async def test_a_zombie_leaves_no_tool_event_behind(workshop: Workshop) -> None:
+    class Overtaken:
+        """Calls the engine before and after another driver takes the build to its end."""
+
+        async def run(self, ctx: PhaseContext) -> PhaseResult:
+            await ctx.engine.facts.classes()
+            await workshop.driver().drive(ctx.build_id)
+            events.extend(await workshop.storage.events.all(ctx.build_id))
+            await ctx.engine.facts.gems()
+            return PhaseResult(ctx.state, Trigger.EXPLORED)
+
+    events: list[ToolEvent] = []
+    build = await workshop.queued()
+    await workshop.driver(steps(explore=Overtaken()), Limits(poll_s=3600)).drive(build)
+    assert await workshop.storage.events.all(build) == events
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert "pob.facts.classes" in {event.tool for event in events}
+    assert "pob.facts.gems" not in {event.tool for event in events}
 
 
 async def test_a_zombie_is_stopped_in_the_middle_of_its_step(workshop: Workshop) -> None:

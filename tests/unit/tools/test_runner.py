@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -152,6 +153,21 @@ async def test_a_broken_recorder_never_fails_a_call(bench: Bench) -> None:
     runner = ToolRunner(Broken(bench.storage.database), bench.clock)
     assert await runner.call(bench.scope, POB, "t", {}, Script(bench, 1)) == 1
     assert runner.dropped_events == 1
+
+
+async def test_a_late_runner_gets_its_answer_but_leaves_no_event(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    claims = [await bench.storage.builds.claim(bench.scope.build_id) for _ in range(2)]
+    late, mine = (replace(bench.scope, epoch=claim.epoch) for claim in claims if claim)
+    runner = bench.runner()
+    assert await runner.call(late, POB, "late", {}, Script(bench, 1)) == 1
+    assert await runner.call(mine, POB, "mine", {}, Script(bench, 2)) == 2
+    assert [(event.seq, event.tool) for event in await bench.events()] == [(1, "mine")]
+    assert runner.dropped_events == 0
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "a late tool event was refused: another runner owns this build, or it has ended"
+    ]
 
 
 async def test_secrets_reach_no_event(bench: Bench) -> None:
