@@ -48,6 +48,7 @@ class Settings(BaseSettings):
     cache_ttl_hours: float | None = Field(default=None, gt=0)
     cache_skip: str = ""
     memory: Literal["learn", "use", "off"] = "learn"
+    otel: Literal["off", "on"] = "off"
     api_tokens: SecretStr | None = None
     data_dir: Path = Field(default_factory=_default_data_dir)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

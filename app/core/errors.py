@@ -8,6 +8,7 @@ AppError(code, status, retryable)
 ├─ EngineError 502       EngineCrashed · EngineHung · EngineGarbage (retry in a new child)
 │                        EngineRefused 422 (the request is wrong, never retried) · EngineMissing 503
 ├─ InstallFailed 422     what was given cannot be installed as Path of Building
+├─ ExtraMissing 503      a setting asks for an optional part that is not installed
 ├─ ReasonerError 502
 ├─ ReasonerMissing 422   the reasoner asked for is not set up
 ├─ LlmError 502          LlmUnavailable · LlmTimeout · LlmRateLimited (retry) · LlmBusy · LlmRejected · LlmBadOutput
@@ -155,6 +156,13 @@ class InstallFailed(AppError):
 
     code = "install_failed"
     status = 422
+
+
+class ExtraMissing(AppError):
+    """A setting asks for an optional part of the product that is not installed; `details["extra"]` names it."""
+
+    code = "extra_missing"
+    status = 503
 
 
 class ReasonerError(AppError):

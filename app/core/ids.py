@@ -14,6 +14,15 @@ def new_build_id() -> BuildId:
     return BuildId(str(ULID()))
 
 
+def number_of(build_id: str) -> int:
+    """Return the 128 bits of a build id as a number.
+
+    Raises:
+        ValueError: it is not a ULID.
+    """
+    return int(ULID.from_str(build_id))
+
+
 def new_call_id() -> str:
     """Return a new id for a tool call."""
     return str(ULID())

@@ -12,7 +12,7 @@ from app.core.redaction import Redactor
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _PLAIN = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
-_QUIET = ("httpx", "httpcore", "aiosqlite", "alembic", "asyncio")
+_QUIET = ("httpx", "httpcore", "aiosqlite", "alembic", "asyncio", "urllib3")
 """Libraries whose debug output would drown ours, or print requests with their headers."""
 
 

@@ -22,6 +22,7 @@ from app.model.record import BuildRecord
 from app.phases.base import PhaseContext, PhaseStep
 from app.phases.remembering import memory_of
 from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
+from app.tools.telemetry import BuildObserver
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Driver:
         limits: Limits | None = None,
         clock: Clock | None = None,
         memory: MemoryStore | None = None,
+        observer: BuildObserver | None = None,
     ) -> None:
         self._store = store
         self._phases = phases
@@ -69,6 +71,7 @@ class Driver:
         self._limits = limits or Limits()
         self._clock = clock or SystemClock()
         self._memory = memory or NoMemory()
+        self._observer = observer or _Nobody()
 
     async def drive(self, build_id: str, stop: asyncio.Event | None = None) -> None:
         """Work on the build until it is finished, lost to another runner, or `stop` is set between two steps.
@@ -82,11 +85,14 @@ class Driver:
         if lease is None:
             return
         run = _Run(lease, self._limits, self._clock)
+        self._observer.taken_up(lease.record)
         try:
             while lease.running and not (stop is not None and stop.is_set()):
                 await lease.write(await self._next(run))
         except LeaseLost:
             _log.info("another runner took the build over", extra={"build_id": build_id})
+        finally:
+            self._observer.put_down(lease.record)
 
     async def _next(self, run: _Run) -> Checkpoint:
         record = run.lease.record
@@ -107,6 +113,7 @@ class Driver:
             return checkpoints.failed(record, "internal", "An unexpected error ended the build; the log has it.")
 
     async def _step(self, record: BuildRecord) -> Checkpoint:
+        self._observer.stepping(record)
         context = await self._contexts(record)
         result = await self._phases[record.state.phase].run(context)
         checkpoint = checkpoints.after_step(record, context, result)
@@ -127,6 +134,19 @@ class Driver:
                 await self._memory.remember(memory)
         except StorageError as error:
             _log.warning("nothing was remembered: %s", error.code, extra={"build_id": record.id})
+
+
+class _Nobody:
+    """The observer when nobody watches."""
+
+    def taken_up(self, record: BuildRecord) -> None:
+        """Tell nobody."""
+
+    def stepping(self, record: BuildRecord) -> None:
+        """Tell nobody."""
+
+    def put_down(self, record: BuildRecord) -> None:
+        """Tell nobody."""
 
 
 class _Run:

@@ -1,4 +1,7 @@
-"""What this process counted about tool calls, for Prometheus; labels never name a build or a call."""
+"""Who is told about calls and builds as they happen, and what was counted of it for Prometheus.
+
+Labels never name a build or a call.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,48 @@ class Observer(Protocol):
     def recorded(self, event: ToolEvent, last: bool) -> None:
         """An attempt is over that was never started: answered from a cache, or rejected."""
         ...
+
+
+class BuildObserver(Protocol):
+    """Who is told about builds as they are worked on; it must not raise and not take long."""
+
+    def taken_up(self, record: BuildRecord) -> None:
+        """A runner begins to work on the build, or goes on with it."""
+        ...
+
+    def stepping(self, record: BuildRecord) -> None:
+        """A step of the build's phase begins."""
+        ...
+
+    def put_down(self, record: BuildRecord) -> None:
+        """The runner works on the build no longer: it has ended, or somebody else or a later process goes on."""
+        ...
+
+
+class Tracing(Observer, BuildObserver, Protocol):
+    """Who is told about builds and about their calls."""
+
+
+class Observers:
+    """Several observers as one."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def started(self, event: ToolEvent) -> None:
+        """Tell all that an attempt begins."""
+        for observer in self._observers:
+            observer.started(event)
+
+    def finished(self, event: ToolEvent, last: bool) -> None:
+        """Tell all that an attempt is over."""
+        for observer in self._observers:
+            observer.finished(event, last)
+
+    def recorded(self, event: ToolEvent, last: bool) -> None:
+        """Tell all about an attempt that was never started."""
+        for observer in self._observers:
+            observer.recorded(event, last)
 
 
 class _Histogram:

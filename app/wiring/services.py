@@ -26,13 +26,14 @@ from app.service.services import Reading, Services
 from app.storage.base import EventStore
 from app.storage.opening import Storage
 from app.tools.budgets import BASELINE, load_budgets
-from app.tools.telemetry import ToolCounts
+from app.tools.telemetry import Observers, ToolCounts, Tracing
 from app.tools.unrecorded import UnrecordedRunner
 from app.wiring.contexts import StepContexts
 from app.wiring.engines import EngineRoom, engine_workers
 from app.wiring.reasoners import ReasonerRoom
 from app.wiring.stores import memory_store, storage
 from app.wiring.tools import result_cache, tool_runner
+from app.wiring.tracing import tracing
 
 
 @asynccontextmanager
@@ -49,14 +50,17 @@ async def open_services(
 
     Raises:
         StorageLocked: another process runs builds on the same store.
+        ExtraMissing: a setting needs an extra that is not installed.
     """
-    async with storage(settings, exclusive=True) as opened:
+    async with tracing(settings) as traced, storage(settings, exclusive=True) as opened:
         room, cache = EngineRoom(settings), result_cache(settings, opened)
         counts = ToolCounts()
         kept = opened.events if events is None else events(opened.events)
-        tools = tool_runner(settings, kept, opened.events, cache, counts) if recorded else UnrecordedRunner(kept)
+        observer = counts if traced is None else Observers(counts, traced)
+        tools = tool_runner(settings, kept, opened.events, cache, observer) if recorded else UnrecordedRunner(kept)
         minds = ReasonerRoom(settings, opened.events, tools)
-        runner = _runner(settings, opened, StepContexts(room, tools, minds, memory_store(settings, opened)), counts)
+        contexts = StepContexts(room, tools, minds, memory_store(settings, opened))
+        runner = _runner(settings, opened, contexts, counts, traced)
         try:
             if take_up:
                 await runner.start()
@@ -68,13 +72,16 @@ async def open_services(
             await cache.close()
 
 
-def _runner(settings: Settings, opened: Storage, contexts: StepContexts, counts: ToolCounts) -> Runner:
+def _runner(
+    settings: Settings, opened: Storage, contexts: StepContexts, counts: ToolCounts, traced: Tracing | None
+) -> Runner:
     driver = Driver(
         opened.builds,
         phase_steps(sessions=engine_workers(settings)),
         contexts,
         Limits(budget_s=settings.build_budget_seconds),
         memory=memory_store(settings, opened),
+        observer=traced,
     )
     concurrency = 2 if engine_workers(settings) >= 4 else 1
     return LocalRunner(driver, opened.builds, concurrency=concurrency, ended=counts.ended)

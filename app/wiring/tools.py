@@ -9,7 +9,7 @@ from app.storage.opening import Storage
 from app.tools.cache import CachePolicy, ResultCache
 from app.tools.quota import Quota, QuotaLimits
 from app.tools.runner import ToolRunner
-from app.tools.telemetry import ToolCounts
+from app.tools.telemetry import Observer
 from app.wiring.stores import redactor
 
 _MEGABYTE = 1_000_000
@@ -28,7 +28,7 @@ def result_cache(settings: Settings, opened: Storage) -> ResultCache:
 
 
 def tool_runner(
-    settings: Settings, events: EventStore, usage: UsageStore, cache: ResultCache, counts: ToolCounts
+    settings: Settings, events: EventStore, usage: UsageStore, cache: ResultCache, observer: Observer
 ) -> ToolRunner:
     """Return what makes and records every call of these settings."""
     limits = QuotaLimits(
@@ -43,5 +43,5 @@ def tool_runner(
         redactor(settings),
         cache=cache,
         quota=Quota(usage, limits, SystemClock()),
-        observer=counts,
+        observer=observer,
     )
