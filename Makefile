@@ -15,7 +15,7 @@ run: install ## generate one build from PROMPT and print it
 	if [ "$${code:-0}" = 3 ]; then echo "finished with caveats (see above)"; else exit $${code:-0}; fi
 
 test: install-test lint ## lint, types, tests; the last line is pytest's
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup -q $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -q $(PYTEST_ARGS)
 
 lint: install-test ## ruff, mypy, import-linter
 	$(BIN)/ruff check app tests migrations

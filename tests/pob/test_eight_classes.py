@@ -18,7 +18,6 @@ from app.wiring import open_services
 pytestmark = [
     pytest.mark.pob,
     pytest.mark.slow,
-    pytest.mark.xdist_group("eight_classes"),
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(2400),
 ]

@@ -42,7 +42,6 @@ SHARE = 0.9
 pytestmark = [
     pytest.mark.pob,
     pytest.mark.slow,
-    pytest.mark.xdist_group("sabotage"),
     pytest.mark.timeout(7200 if ALL else 1800),
 ]
 

@@ -20,7 +20,6 @@ from tests.unit.sketch.samples import RECIPES, Builder, Recipe, pack
 
 pytestmark = [
     pytest.mark.pob,
-    pytest.mark.xdist_group("pob"),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 

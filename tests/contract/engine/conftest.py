@@ -16,7 +16,7 @@ from tests.conftest import pob_home
 @pytest_asyncio.fixture(
     scope="module",
     loop_scope="module",
-    params=["sketch", pytest.param("pob", marks=[pytest.mark.pob, pytest.mark.xdist_group("pob")])],
+    params=["sketch", pytest.param("pob", marks=pytest.mark.pob)],
 )
 async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
     """A started engine of each kind, shared by the module: its sessions are independent."""
