@@ -114,6 +114,15 @@ class Atlas:
                     todo.append(node)
         return frozenset(seen & owned)
 
+    def touch(self, nodes: Iterable[int], owned: frozenset[int]) -> bool:
+        """Return whether any of the passives is next to an owned one or a root."""
+        return any(n in owned or n in self.roots for node in nodes for n in self.neighbours[node])
+
+    def hang_on_one(self, nodes: frozenset[int], others: frozenset[int]) -> bool:
+        """Return whether at most one of the others (or roots) is next to these: what is left holds without them."""
+        near = {n for node in nodes for n in self.neighbours[node] if n in others or n in self.roots}
+        return len(near) <= 1
+
     def ways_to(self, targets: frozenset[int], owned: frozenset[int]) -> frozenset[int]:
         """Return the owned passives on the shortest ways from the roots to the targets, these included."""
         before: dict[int, int] = {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from app.model.names import Attribute
 from app.search.atlas import Atlas, Route
+from app.search.drafts import Cut, Draft, Lesson
 from app.search.effects import STEPS, ZERO, Effects, Vector, minus, plus
 
 BRANCH = 8
@@ -33,37 +34,6 @@ IMPOSSIBLE = float("-inf")
 Score = Callable[[Vector], float]
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A tree on paper: its passives, what its attribute passives give, its vector and score.
-
-    `plain` is the mere sum of what the passives do alone; `vector` adds what was learned of their company.
-    """
-
-    owned: frozenset[int]
-    attributes: Mapping[int, Attribute]
-    plain: Vector
-    vector: Vector
-    score: float
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """How a measurement differed from the sum: passives given back together, passives bought together, the error."""
-
-    gone: frozenset[int]
-    new: frozenset[int]
-    error: Vector
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Passives that go together, and the score lost per point without them."""
-
-    nodes: frozenset[int]
-    loss: float
-
-
 @dataclass
 class Planner:
     """Plans with the measured `effects`; `fixed` passives stay, `banned` ones are never bought."""
@@ -76,9 +46,10 @@ class Planner:
     reach: int = 8
     lessons: list[Lesson] = field(default_factory=list)
     base: frozenset[int] = frozenset()
-    _worth: dict[Vector, float] = field(default_factory=dict)
+    _worth: dict[int, float] = field(default_factory=dict)
     _wanted: tuple[Vector, Attribute] | None = None
     _slopes: tuple[Vector, Vector, Vector] | None = None
+    _whole: tuple[frozenset[int], bool] | None = None
 
     def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> Draft:
         """Return the draft, corrected by the lessons that apply to it."""
@@ -153,10 +124,11 @@ class Planner:
         effect = self._effect(node, wanted)
         if effect is None or node in self.banned:
             return IMPOSSIBLE
-        if effect not in self._worth:
+        same = id(effect)  # the effects keep it alive, and comparing numbers would take longer than adding them up
+        if same not in self._worth:
             up, down = self._slopes_at(draft)
-            self._worth[effect] = sum(v * (up[i] if v > 0 else down[i]) for i, v in enumerate(effect) if v)
-        return self._worth[effect]
+            self._worth[same] = sum(v * (up[i] if v > 0 else down[i]) for i, v in enumerate(effect) if v)
+        return self._worth[same]
 
     def _slopes_at(self, draft: Draft) -> tuple[Vector, Vector]:
         """Return the score gained per unit of each number that grows, and lost per unit of each that shrinks."""
@@ -247,17 +219,28 @@ class Planner:
     def _paid(self, draft: Draft, route: Route, cuts: list[Cut]) -> Draft | None:
         """Return the draft that pays for the route with the cheapest branches it does not need, points left or not."""
         freed: frozenset[int] = frozenset()
+        is_whole = self._is_whole(draft.owned)
         for cut in cuts:
             merged = freed | cut.nodes
             if merged == freed or len(merged) > route.points + OVERSHOOT:
                 continue
-            after = (draft.owned - merged) | set(route.nodes)
-            if self.atlas.connected(after) != after:
+            rest = draft.owned - merged
+            stays_whole = is_whole and self.atlas.hang_on_one(cut.nodes, rest)
+            if not (self.atlas.touch(route.nodes, rest) if stays_whole else self._holds(rest | set(route.nodes))):
                 continue
-            freed = merged
+            freed, is_whole = merged, stays_whole  # otherwise the route may be what holds it together
             if len(freed) >= route.points:
                 return self.bought(self.without(draft, freed), route)
         return None
+
+    def _is_whole(self, owned: frozenset[int]) -> bool:
+        if self._whole is None or self._whole[0] is not owned:
+            self._whole = (owned, self._holds(owned))
+        return self._whole[1]
+
+    def _holds(self, owned: frozenset[int]) -> bool:
+        """Return whether all that is owned hangs together."""
+        return self.atlas.connected(owned) == owned
 
     def _filled(self, draft: Draft, points: int, beside: Sequence[Route]) -> Draft | None:
         """Return the draft with the points spent on single passives next to it, None when there are too few."""

@@ -16,11 +16,12 @@ from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, Passive
 from app.model.facts import NodeFact
 from app.model.stats import DPS
 from app.search.atlas import Atlas, Route
+from app.search.drafts import Draft
 from app.search.effects import Effects, Seats, Vector, outputs_of, vector_of
 from app.search.keywords import mentions
 from app.search.levelling import levelling_order
 from app.search.objective import METRICS, Objective
-from app.search.planner import Draft, Planner
+from app.search.planner import Planner
 from app.search.restoring import restoring
 from app.search.workbench import EPSILON, Workbench
 
