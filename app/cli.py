@@ -275,7 +275,8 @@ def bench(
         typer.Argument(help="What to measure"),
     ],
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="whatif, tree, refine: folder with build files (XML)")
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="whatif, tree, refine: folder with build files (XML); quality: for them"),
     ] = None,
     as_json: JsonFlag = False,
     only: Annotated[

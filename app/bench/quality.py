@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from app.bench.builds import build, cores, scratch_services
@@ -20,10 +22,11 @@ RESISTANCES_FROM = 76
 _CAPPED = ("fire", "cold", "lightning")
 
 
-async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, Any]:
+async def measure(settings: Settings, only: Collection[str] = (), folder: Path | None = None) -> dict[str, Any]:
     """Return one report per prompt of the suite, medians per level and tier, and totals.
 
-    `only` keeps the prompts whose name contains one of its words. One line per finished build goes to stderr.
+    `only` keeps the prompts whose name contains one of its words. One line per finished build goes to stderr; the
+    builds' files are left in the folder, as `<name>.xml`.
 
     Raises:
         InputError: nothing of the suite is left.
@@ -33,6 +36,8 @@ async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, A
     async with scratch_services(settings) as services:
         for prompt in prompts:
             runs.append(await _run(services, prompt))
+            if folder is not None:
+                await _keep(services, runs[-1], folder)
             print(_line(runs, len(prompts)), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
     return {"benchmark": "quality", "cores": cores(), "totals": totals(runs), "levels": medians(runs), "runs": runs}
 
@@ -40,6 +45,13 @@ async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, A
 async def _run(services: Services, prompt: Prompt) -> dict[str, Any]:
     report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
     return {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
+
+
+async def _keep(services: Services, run: dict[str, Any], folder: Path) -> None:
+    if run["status"] == "complete":
+        xml = await services.library.export(run["id"], "xml")
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread((folder / f"{run['name']}.xml").write_bytes, xml)
 
 
 def _line(runs: Sequence[dict[str, Any]], of: int) -> str:

@@ -32,8 +32,8 @@ async def measure(
 ) -> None:
     """Run one benchmark and print its figures.
 
-    `only` chooses prompts of the quality suite or builds of `tree` and `refine`; `folder` is for these two, `scan` for
-    `tree`.
+    `only` chooses prompts of the quality suite or builds of `tree` and `refine`; `folder` holds builds for `whatif` and
+    these two, and takes those of `quality`; `scan` is for `tree`.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
@@ -43,10 +43,10 @@ async def measure(
         raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
     if only and kind not in ("quality", "tree", "reasoner", "refine", "service"):
         raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
-    if (folder and kind not in ("tree", "refine", "whatif")) or (scan and kind != "tree"):
-        raise InputError("A folder belongs to `bench whatif`, `tree` and `refine`, --scan to `bench tree`.")
+    if (folder and kind not in ("tree", "refine", "whatif", "quality")) or (scan and kind != "tree"):
+        raise InputError("A folder belongs to `bench whatif`, `quality`, `tree` and `refine`, --scan to `bench tree`.")
     measured: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
-        "quality": lambda: quality.measure(settings, only),
+        "quality": lambda: quality.measure(settings, only, folder),
         "reasoner": lambda: reasoners.measure(settings, only),
         "refine": lambda: refinement.measure(settings, folder, only),
         "service": lambda: service.measure(settings, only),

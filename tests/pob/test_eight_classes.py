@@ -14,6 +14,7 @@ from app.model.names import BuildStatus, Severity
 from app.model.request import BuildRequest
 from app.service.view import BuildView
 from app.wiring import open_services
+from tests.pob.legality import illegal_items
 
 pytestmark = [
     pytest.mark.pob,
@@ -71,6 +72,10 @@ async def test_at_least_six_have_no_blocking_conflict_and_the_rest_say_so(made: 
     }
     assert sum(not found for found in blocked.values()) >= 6, blocked
     assert all(view.caveats for view, _ in made if blocked[view.prompt])
+
+
+async def test_every_item_can_be_made_by_path_of_buildings_own_tables(made: Made, pob_path: Path) -> None:
+    assert [found for _, xml in made for found in illegal_items(xml, pob_path, "mid")] == []
 
 
 async def test_the_file_gives_the_same_numbers_in_a_fresh_process(made: Made, fresh: ProcessEngine) -> None:
