@@ -15,8 +15,9 @@ from app.model.stats import DPS
 from app.model.subproblems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.construct import demands_of, search_context
-from app.search.accounts import EHP, Books, NextBest, marginal_values, with_marginals
+from app.search.accounts import Books, with_marginals
 from app.search.lens import lens, strongest_group
+from app.search.margins import EHP, NextBest, marginal_values
 from app.search.planning import plan_of
 from app.search.refining.passives import loaded_atlas, owned_of
 from app.search.refining.session import LoadedSession

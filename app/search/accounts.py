@@ -1,7 +1,6 @@
 """Opportunity cost: what each answer takes from which budget, and what one more unit would be worth.
 
-The spending is read from the finished build; the worth of one more unit is measured on it: the best next passive,
-ascendancy passive, support and persistent skill, each tried although nothing is left to pay for it.
+The spending is read from the finished build; what one more unit would be worth is measured on it (`margins.py`).
 """
 
 from __future__ import annotations
@@ -9,41 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Gem, PassiveNode, SetGroup, SkillGroup
+from app.model.blueprint import JEWEL_SLOT, Blueprint, SkillGroup
 from app.model.experiments import Spending
-from app.model.facts import GemFact, NodeFact
+from app.model.facts import GemFact
 from app.model.floors import Floors
 from app.model.names import Attribute, SubProblemName
-from app.model.stats import DPS, Inspection, Stats
-from app.search.atlas import Atlas, ascendancy_atlas
-from app.search.base import SearchContext
-from app.search.gems import gem, support_slots, usable_level, with_supports
+from app.model.stats import Inspection, Stats
+from app.search.gems import support_slots
+from app.search.margins import NextBest
 from app.search.objective import ATTRIBUTE_METRICS
-from app.search.workbench import Workbench
 
 EHP = "TotalEHP"
 Q = SubProblemName
 AFFIXES = {"RARE": 6, "MAGIC": 2}
 JEWEL_AFFIXES = 4
-MOST_NODES = 160
-"""Neighbouring passives tried for the worth of one more point; there are about a hundred."""
-
-LEAST = 1e-4
-"""A relative gain below this is none."""
-
-
-@dataclass(frozen=True)
-class NextBest:
-    """The best use of one more unit: its name and the relative gains in damage and effective hit points."""
-
-    name: str
-    damage: float
-    life: float
-    units: float = 1.0
-
-    def of(self, metric: str) -> float:
-        """Return the relative gain of the metric per unit."""
-        return (self.damage if metric == DPS else self.life) / max(self.units, 1.0)
 
 
 @dataclass(frozen=True)
@@ -121,86 +99,6 @@ class Books:
                 self._row(attribute.value, max([*asked, supports]), self.stats.get(ATTRIBUTE_METRICS[attribute]))
             )
         return rows
-
-
-async def marginal_values(
-    ctx: SearchContext, bench: Workbench, atlas: Atlas | None, main: int
-) -> dict[str, list[NextBest]]:
-    """Return per budget the best uses of one more unit, best first by the better of both gains."""
-    nodes = {node.id: node for node in await ctx.engine.facts.nodes()}
-    own = await ascendancy_atlas(ctx)
-    return {
-        "passive_points": await _passives(bench, atlas, nodes) if atlas is not None else [],
-        "ascendancy_points": await _passives(bench, own, nodes) if own is not None else [],
-        "support_slots": await _supports(ctx, bench, main),
-        "spirit": await _persistent(ctx, bench),
-    }
-
-
-async def _tried(bench: Workbench, named: Sequence[tuple[str, float, list[Change]]]) -> list[NextBest]:
-    base = bench.outputs
-    found = []
-    outputs = await bench.outputs_of([changes for _, _, changes in named])
-    for (name, units, _), tried in zip(named, outputs, strict=True):
-        if tried:
-            found.append(NextBest(name, _gain(base, tried, DPS), _gain(base, tried, EHP), units))
-    useful = [best for best in found if max(best.damage, best.life) > LEAST]
-    return sorted(useful, key=lambda best: (-max(best.of(DPS), best.of(EHP)), best.name))
-
-
-def _gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> float:
-    before = base.get(key, 0.0)
-    return tried.get(key, 0.0) / before - 1 if before > 0 else 0.0
-
-
-async def _passives(bench: Workbench, atlas: Atlas, nodes: Mapping[int, NodeFact]) -> list[NextBest]:
-    """Try the notables and small passives next to the tree, and short ways to notables."""
-    owned = frozenset(node.id for node in bench.blueprint.nodes if node.id in atlas.nodes)
-    routes = [r for r in atlas.routes(owned, 3).values() if nodes[r.target].kind in ("notable", "normal", "attribute")]
-    near = [r for r in routes if r.points == 1 or nodes[r.target].kind == "notable"]
-    near = sorted(near, key=lambda r: (r.points, r.target))[:MOST_NODES]
-    named: list[tuple[str, float, list[Change]]] = []
-    for route in near:
-        way = [_bought(nodes[node]) for node in route.nodes]
-        named.append((nodes[route.target].name, float(route.points), [Allocate(nodes=way)]))
-    return await _tried(bench, named)
-
-
-def _bought(node: NodeFact) -> PassiveNode:
-    return PassiveNode(id=node.id, attribute=Attribute.STRENGTH if node.kind == "attribute" else None)
-
-
-async def _supports(ctx: SearchContext, bench: Workbench, main: int) -> list[NextBest]:
-    """Try every support that the main skill takes in one more socket."""
-    groups = bench.blueprint.groups
-    if not 0 < main <= len(groups) or not groups[main - 1].gems:
-        return []
-    group, facts = groups[main - 1], {fact.id: fact for fact in await ctx.engine.facts.gems()}
-    if group.gems[0].gem_id not in facts or facts[group.gems[0].gem_id].kind != "active":
-        return []
-    held = {g.gem_id for each in groups for g in each.gems}
-    families = {facts[i].family for i in held if i in facts} - {None}
-    offered = [facts[i] for i in await ctx.engine.facts.supports_for(group.gems[0].gem_id) if i in facts]
-    usable = [f for f in offered if f.id not in held and f.family not in families and usable_level(f, ctx.level) > 0]
-    named: list[tuple[str, float, list[Change]]] = [
-        (f.name, 1.0, [SetGroup(index=main, group=with_supports(group, [*group.gems[1:], gem(f, ctx.level)]))])
-        for f in usable
-        if not f.lineage
-    ]
-    return await _tried(bench, named)
-
-
-async def _persistent(ctx: SearchContext, bench: Workbench) -> list[NextBest]:
-    """Try every persistent skill at the level the character can use; gains count per point of Spirit."""
-    held = {g.gem_id for group in bench.blueprint.groups for g in group.gems}
-    facts = [f for f in await ctx.engine.facts.gems() if f.kind == "active" and f.spirit > 0 and f.id not in held]
-    index = len(bench.blueprint.groups) + 1
-    named: list[tuple[str, float, list[Change]]] = []
-    for fact in facts:
-        if not fact.weapon_types and (level := usable_level(fact, ctx.level)) > 0:
-            group = SkillGroup(label=fact.name, gems=[Gem(gem_id=fact.id, name=fact.name, level=level)])
-            named.append((fact.name, fact.spirit, [SetGroup(index=index, group=group)]))
-    return await _tried(bench, named)
 
 
 def with_marginals(rows: Sequence[Spending], values: Mapping[str, Sequence[NextBest]], metric: str) -> list[Spending]:
