@@ -39,6 +39,15 @@ def test_supports_that_do_nothing(child: Child, facts: Facts) -> None:
     assert (1, 2) not in idle
 
 
+def test_of_equal_supports_in_one_slot_the_last_one_is_idle(child: Child, facts: Facts) -> None:
+    blueprint = facts.sorceress()
+    groups = [[facts.gem(name) for name in ("Spark", "Rapid Casting I")] for _ in range(3)]
+    blueprint["groups"] = [{"slot": "Weapon 1", "gems": gems} for gems in groups]
+    for _ in range(3):
+        child.build(blueprint)
+        assert [(finding.group, finding.gem) for finding in _inspect(child).idle_gems] == [(2, 2), (3, 2)]
+
+
 def test_supports_are_counted_per_colour(child: Child, facts: Facts) -> None:
     blueprint = facts.sorceress()
     supports = [gem for gem in facts.gems.values() if gem["kind"] == "support" and not gem["lineage"]]
