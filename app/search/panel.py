@@ -14,7 +14,7 @@ from app.model.stats import BuildReport, Inspection, Stats
 SMALLEST_SHARE = 4
 """Fewer trials than this are not worth another session's round trip."""
 
-LARGEST_SHARE = 16
+LARGEST_SHARE = 32
 """More trials than this are asked in several calls."""
 
 
