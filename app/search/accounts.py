@@ -18,10 +18,8 @@ from app.search.gems import support_slots
 from app.search.margins import NextBest
 from app.search.objective import ATTRIBUTE_METRICS
 
-EHP = "TotalEHP"
 Q = SubProblemName
 AFFIXES = {"RARE": 6, "MAGIC": 2}
-JEWEL_AFFIXES = 4
 
 
 @dataclass(frozen=True)

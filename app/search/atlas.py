@@ -52,8 +52,6 @@ class Atlas:
 
     def open_to(self, node: int, owned: frozenset[int]) -> bool:
         """Return whether the passive may be walked, given what is owned."""
-        if node in self._free:
-            return True
         fact = self.nodes[node]
         return fact.choice_of is None and all(needed in owned for needed in fact.unlocked_by)
 

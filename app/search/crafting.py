@@ -8,7 +8,7 @@ from app.core.errors import UnknownFact
 from app.model.blueprint import Equip, GearItem
 from app.search.base import SearchContext
 from app.search.bases import usable
-from app.search.gear_pool import Option, SlotPool, has, plain_item, slot_pool, with_option
+from app.search.gear_pool import Option, SlotPool, has_room, plain_item, slot_pool, with_option
 from app.search.legality import slot_fits
 from app.search.workbench import EPSILON, Workbench
 
@@ -48,7 +48,4 @@ def _fits(option: Option, item: GearItem, pool: SlotPool) -> bool:
         return False
     if option.kind == "rune":
         return len(item.runes) < item.sockets and item.base in pool.runes[option.id]
-    own = item.prefixes if option.kind == "prefix" else item.suffixes
-    groups = {pool.affixes[roll.id].group for roll in (*item.prefixes, *item.suffixes)}
-    full = len(own) >= pool.per_side or len(item.prefixes) + len(item.suffixes) >= pool.total
-    return not full and not has(item, option) and pool.affixes[option.id].group not in groups
+    return len(item.prefixes) + len(item.suffixes) < pool.total and has_room(item, option, pool)

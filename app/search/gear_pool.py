@@ -157,6 +157,14 @@ def has(item: GearItem, option: Option) -> int:
             return item.runes.count(option.id)
 
 
+def has_room(item: GearItem, option: Option, pool: SlotPool) -> bool:
+    """Return whether the affix could be on the item as well: its side is not full and nothing of its group is there."""
+    rolls = (*item.prefixes, *item.suffixes)
+    own = item.prefixes if option.kind == "prefix" else item.suffixes
+    groups = {pool.affixes[roll.id].group for roll in rolls if roll.id in pool.affixes}
+    return len(own) < pool.per_side and not has(item, option) and pool.affixes[option.id].group not in groups
+
+
 def with_option(item: GearItem, option: Option, pool: SlotPool) -> GearItem:
     """Return the item with the option added, or with that base under the same affixes."""
     roll = AffixRoll(id=option.id)

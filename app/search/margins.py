@@ -15,7 +15,7 @@ from app.model.names import Attribute
 from app.model.stats import DPS
 from app.search.atlas import Atlas, ascendancy_atlas
 from app.search.base import SearchContext
-from app.search.gear_pool import SlotPool, has, slot_pool, with_option
+from app.search.gear_pool import SlotPool, has_room, slot_pool, with_option
 from app.search.gems import gem, usable_level, with_supports
 from app.search.objective import ATTRIBUTE_METRICS
 from app.search.workbench import Workbench
@@ -64,14 +64,18 @@ async def marginal_values(
 
 
 async def _tried(bench: Workbench, named: Sequence[Named]) -> list[NextBest]:
-    base = bench.outputs
-    found = []
     outputs = await bench.outputs_of([changes for _, _, changes in named])
-    for (name, units, _), tried in zip(named, outputs, strict=True):
-        if tried:
-            found.append(NextBest(name, _gain(base, tried, DPS), _gain(base, tried, EHP), units))
-    useful = [best for best in found if max(best.damage, best.life) > LEAST]
-    return sorted(useful, key=lambda best: (-max(best.of(DPS), best.of(EHP)), best.name))
+    pairs = zip(named, outputs, strict=True)
+    found = _useful([_best(bench, name, tried, units) for (name, units, _), tried in pairs if tried])
+    return sorted(found, key=lambda best: (-max(best.of(DPS), best.of(EHP)), best.name))
+
+
+def _best(bench: Workbench, name: str, tried: Mapping[str, float], units: float) -> NextBest:
+    return NextBest(name, _gain(bench.outputs, tried, DPS), _gain(bench.outputs, tried, EHP), units)
+
+
+def _useful(found: Sequence[NextBest]) -> list[NextBest]:
+    return [best for best in found if max(best.damage, best.life) > LEAST]
 
 
 def _gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> float:
@@ -146,11 +150,7 @@ async def _lines(ctx: SearchContext, bench: Workbench) -> dict[str, list[NextBes
 
 def _further(item: GearItem, pool: SlotPool, kind: str) -> list[Named]:
     """Return the item with each one more of the kind that could be on it, were there room within the gear tier."""
-    options = [option for option in pool.options() if option.kind == kind]
-    if kind != "rune":
-        there = [option for option in options if has(item, option)]
-        groups = {pool.affixes[o.id].group for o in pool.options() if o.id in pool.affixes and has(item, o)}
-        options = [o for o in options if pool.affixes[o.id].group not in groups] if len(there) < pool.per_side else []
+    options = [o for o in pool.options() if o.kind == kind and (kind == "rune" or has_room(item, o, pool))]
     said = {o: o.id if kind == "rune" else "; ".join(pool.affixes[o.id].lines) for o in options}
     return [(f"{said[o]} ({item.slot})", 1.0, [Equip(item=with_option(item, o, pool))]) for o in options]
 
@@ -186,11 +186,6 @@ async def _attributes(bench: Workbench, nodes: Mapping[int, NodeFact]) -> dict[s
     for attribute, tried in zip(Attribute, await bench.outputs_of(changes), strict=True):
         metric = ATTRIBUTE_METRICS[attribute]
         points = tried.get(metric, 0.0) - bench.outputs.get(metric, 0.0)
-        best = NextBest(
-            f"{points:g} more {_NAMES[attribute]}",
-            _gain(bench.outputs, tried, DPS),
-            _gain(bench.outputs, tried, EHP),
-            points,
-        )
-        found[attribute.value] = [best] if points > 0 and max(best.damage, best.life) > LEAST else []
+        best = _best(bench, f"{points:g} more {_NAMES[attribute]}", tried, points)
+        found[attribute.value] = _useful([best]) if points > 0 else []
     return found

@@ -49,7 +49,6 @@ class Planner:
     _worth: dict[int, float] = field(default_factory=dict)
     _wanted: tuple[Vector, Attribute] | None = None
     _slopes: tuple[Vector, Vector, Vector] | None = None
-    _whole: tuple[frozenset[int], bool] | None = None
 
     def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> Draft:
         """Return the draft, corrected by the lessons that apply to it."""
@@ -206,7 +205,8 @@ class Planner:
         """Return drafts of the same cost, best first: a route paid with branches, an attribute switched."""
         cuts = self.cuts(draft)
         routes = self._promising(draft, self.reach)
-        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, cuts))]
+        is_whole = self._holds(draft.owned)
+        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, cuts, is_whole))]
         beside = [route for route in routes if route.points == 1][:most]
         spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
         left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
@@ -216,10 +216,12 @@ class Planner:
         found = [*(offer for offer in filled if offer), *self._switches(draft)]
         return sorted(found, key=lambda offer: (-offer.score, sorted(offer.owned)))
 
-    def _paid(self, draft: Draft, route: Route, cuts: list[Cut]) -> Draft | None:
-        """Return the draft that pays for the route with the cheapest branches it does not need, points left or not."""
+    def _paid(self, draft: Draft, route: Route, cuts: list[Cut], is_whole: bool) -> Draft | None:
+        """Return the draft that pays for the route with the cheapest branches it does not need, points left or not.
+
+        `is_whole`: all that the draft owns hangs together.
+        """
         freed: frozenset[int] = frozenset()
-        is_whole = self._is_whole(draft.owned)
         for cut in cuts:
             merged = freed | cut.nodes
             if merged == freed or len(merged) > route.points + OVERSHOOT:
@@ -232,11 +234,6 @@ class Planner:
             if len(freed) >= route.points:
                 return self.bought(self.without(draft, freed), route)
         return None
-
-    def _is_whole(self, owned: frozenset[int]) -> bool:
-        if self._whole is None or self._whole[0] is not owned:
-            self._whole = (owned, self._holds(owned))
-        return self._whole[1]
 
     def _holds(self, owned: frozenset[int]) -> bool:
         """Return whether all that is owned hangs together."""

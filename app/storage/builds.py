@@ -16,6 +16,7 @@ from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, N
 from app.model.names import BuildStatus
 from app.model.record import BuildRecord, ProgressEvent
 from app.storage.base import Checkpoint, Standing
+from app.storage.claims import holds
 from app.storage.database import Database
 from app.storage.rows import as_json, build_record, build_row, progress_event
 from app.storage.tables import BuildRow, IdempotencyRow, ProgressRow
@@ -222,7 +223,7 @@ def _is(build_id: str) -> ColumnElement[bool]:
 
 
 def _fence(build_id: str, epoch: int) -> tuple[ColumnElement[bool], ...]:
-    return (_is(build_id), col(BuildRow.epoch) == epoch, col(BuildRow.status) == BuildStatus.RUNNING.value)
+    return (_is(build_id), holds(epoch))
 
 
 def _lost() -> LeaseLost:

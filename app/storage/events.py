@@ -14,8 +14,9 @@ from sqlmodel import col
 
 from app.core.errors import LeaseLost, NotFound, StorageError
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolEvent, ToolKind
-from app.model.names import BuildStatus, Phase
+from app.model.names import Phase
 from app.storage.base import Used
+from app.storage.claims import holds
 from app.storage.database import Database
 from app.storage.journal import Journal, Statement
 from app.storage.rows import MEASURED, timing, tool_event
@@ -48,8 +49,7 @@ _STARTED = tuple(column.name for column in _TABLE.c if column.name != "seq")
 def _writable(build: str) -> ColumnElement[bool]:
     """Return the fence: the build is claimed under the epoch and runs; without an epoch it only has to be there."""
     epoch = bindparam("epoch", type_=Integer)
-    claimed = and_(_BUILD.c.epoch == epoch, _BUILD.c.status == BuildStatus.RUNNING.value)
-    return and_(_BUILD.c.id == bindparam(build), or_(epoch.is_(None), claimed))
+    return and_(_BUILD.c.id == bindparam(build), or_(epoch.is_(None), holds(epoch)))
 
 
 _START = Statement.of(

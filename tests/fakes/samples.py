@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from app.core.ids import new_call_id
 from app.model.blueprint import Blueprint
 from app.model.choices import AscendancyChoice, DeliveryChoice
 from app.model.events import CallOutcome, ToolEvent, ToolKind
@@ -104,6 +105,20 @@ def an_event(seq: int, tool: str = "pob.stats", **changes: Any) -> ToolEvent:
         result_preview="{}",
     )
     return event.model_copy(update=changes)
+
+
+def an_open_event(build: str, **fields: Any) -> ToolEvent:
+    """Return an attempt of the build that begins now and has no number yet."""
+    known: dict[str, Any] = {
+        "build_id": build,
+        "seq": 0,
+        "phase": Phase.EXPLORE,
+        "kind": ToolKind.POB,
+        "tool": "pob.stats",
+        "call_id": new_call_id(),
+        "started_at": datetime.now(UTC),
+    }
+    return ToolEvent(**(known | fields))
 
 
 def _answers() -> dict[SubProblemName, SubProblem]:

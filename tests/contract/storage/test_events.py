@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from app.core.errors import NotFound, StorageError
-from app.core.ids import new_call_id
 from app.core.redaction import Redactor
-from app.model.events import CallOutcome, ToolEvent, ToolKind
+from app.model.events import CallOutcome
 from app.model.names import Phase, SubProblemName
 from app.storage.events import SqlEventStore
 from app.storage.opening import Storage
+from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 
 
@@ -23,22 +21,9 @@ async def build(storage: Storage) -> str:
     return (await storage.builds.insert(new_record())).id
 
 
-def an_event(build: str, **fields: Any) -> ToolEvent:
-    known: dict[str, Any] = {
-        "build_id": build,
-        "seq": 0,
-        "phase": Phase.EXPLORE,
-        "kind": ToolKind.POB,
-        "tool": "pob.stats",
-        "call_id": new_call_id(),
-        "started_at": datetime.now(UTC),
-    }
-    return ToolEvent(**(known | fields))
-
-
 async def test_an_event_is_open_until_it_is_finished_and_comes_back_equal(storage: Storage, build: str) -> None:
     started = await storage.events.start(
-        an_event(build, outcome=CallOutcome.OK, sub_problem=SubProblemName.ASCENDANCY, args={"n": 1})
+        an_open_event(build, outcome=CallOutcome.OK, sub_problem=SubProblemName.ASCENDANCY, args={"n": 1})
     )
     assert (started.seq, started.outcome) == (1, CallOutcome.INCOMPLETE)
     assert await storage.events.all(build) == [started]
@@ -48,7 +33,7 @@ async def test_an_event_is_open_until_it_is_finished_and_comes_back_equal(storag
 
 
 async def test_a_finished_event_is_never_changed(storage: Storage, build: str) -> None:
-    started = await storage.events.start(an_event(build))
+    started = await storage.events.start(an_open_event(build))
     ended = started.model_copy(update={"outcome": CallOutcome.ERROR, "duration_ms": 1.0})
     await storage.events.finish(ended)
     with pytest.raises(StorageError):
@@ -57,7 +42,7 @@ async def test_a_finished_event_is_never_changed(storage: Storage, build: str) -
 
 
 async def test_an_attempt_is_recorded_once_and_a_refusal_leaves_no_gap(storage: Storage, build: str) -> None:
-    event = an_event(build)
+    event = an_open_event(build)
     await storage.events.start(event)
     with pytest.raises(StorageError):
         await storage.events.start(event)
@@ -67,12 +52,12 @@ async def test_an_attempt_is_recorded_once_and_a_refusal_leaves_no_gap(storage: 
 
 async def test_no_event_without_a_build(storage: Storage) -> None:
     with pytest.raises(NotFound):
-        await storage.events.start(an_event("missing"))
+        await storage.events.start(an_open_event("missing"))
 
 
 async def test_parallel_starts_are_numbered_without_gaps_per_build(storage: Storage, build: str) -> None:
     other = (await storage.builds.insert(new_record())).id
-    await asyncio.gather(*(storage.events.start(an_event(b)) for _ in range(25) for b in (build, other)))
+    await asyncio.gather(*(storage.events.start(an_open_event(b)) for _ in range(25) for b in (build, other)))
     for owner in (build, other):
         assert [event.seq for event in await storage.events.all(owner)] == list(range(1, 26))
 
@@ -80,7 +65,7 @@ async def test_parallel_starts_are_numbered_without_gaps_per_build(storage: Stor
 async def test_pages_filter_and_continue(storage: Storage, build: str) -> None:
     for number in range(6):
         phase = Phase.EXPLORE if number % 2 else Phase.CONSTRUCT
-        await storage.events.start(an_event(build, phase=phase, tool=f"t{number % 3}"))
+        await storage.events.start(an_open_event(build, phase=phase, tool=f"t{number % 3}"))
     await storage.events.finish(
         (await storage.events.all(build))[0].model_copy(update={"outcome": CallOutcome.TIMEOUT, "duration_ms": 9.0})
     )
@@ -93,7 +78,9 @@ async def test_pages_filter_and_continue(storage: Storage, build: str) -> None:
 
 async def test_secrets_and_bulk_never_reach_the_table(storage: Storage, build: str) -> None:
     store = SqlEventStore(storage.database, Redactor(["sk-canary-1"]).data)
-    started = await store.start(an_event(build, args={"note": "uses sk-canary-1", "api_key": "other", "keyword": "k"}))
+    started = await store.start(
+        an_open_event(build, args={"note": "uses sk-canary-1", "api_key": "other", "keyword": "k"})
+    )
     await store.finish(
         started.model_copy(
             update={

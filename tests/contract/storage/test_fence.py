@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from app.core.errors import LeaseLost, StorageError
-from app.core.ids import new_call_id
-from app.model.events import CallOutcome, ToolEvent, ToolKind
-from app.model.names import BuildStatus, Phase
+from app.model.events import CallOutcome, ToolEvent
+from app.model.names import BuildStatus
 from app.storage.base import Checkpoint
 from app.storage.database import Database
 from app.storage.events import SqlEventStore
 from app.storage.opening import Storage
+from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 
 
@@ -39,20 +37,6 @@ async def claim(storage: Storage, build: str) -> int:
     return claimed.epoch
 
 
-def an_event(build: str, epoch: int | None, **fields: Any) -> ToolEvent:
-    known: dict[str, Any] = {
-        "build_id": build,
-        "seq": 0,
-        "phase": Phase.EXPLORE,
-        "kind": ToolKind.POB,
-        "tool": "pob.stats",
-        "call_id": new_call_id(),
-        "started_at": datetime.now(UTC),
-        "epoch": epoch,
-    }
-    return ToolEvent(**(known | fields))
-
-
 async def seqs(storage: Storage, build: str) -> list[tuple[int, str]]:
     return [(event.seq, event.tool) for event in await storage.events.all(build)]
 
@@ -61,14 +45,14 @@ async def test_an_older_claim_appends_nothing_and_leaves_no_gap(
     storage: Storage, late: SqlEventStore, build: str
 ) -> None:
     older = await claim(storage, build)
-    assert (await late.start(an_event(build, older, tool="before"))).seq == 1
+    assert (await late.start(an_open_event(build, epoch=older, tool="before"))).seq == 1
     newer = await claim(storage, build)
-    assert (await storage.events.start(an_event(build, newer, tool="after"))).seq == 2
+    assert (await storage.events.start(an_open_event(build, epoch=newer, tool="after"))).seq == 2
     with pytest.raises(LeaseLost):
-        await late.start(an_event(build, older, tool="late"))
+        await late.start(an_open_event(build, epoch=older, tool="late"))
     with pytest.raises(LeaseLost):
-        await late.record(an_event(build, older, tool="late", outcome=CallOutcome.OK))
-    assert (await storage.events.record(an_event(build, newer, tool="after"))).seq == 3
+        await late.record(an_open_event(build, epoch=older, tool="late", outcome=CallOutcome.OK))
+    assert (await storage.events.record(an_open_event(build, epoch=newer, tool="after"))).seq == 3
     assert await seqs(storage, build) == [(1, "before"), (2, "after"), (3, "after")]
 
 
@@ -77,7 +61,7 @@ async def test_two_journals_at_once_number_only_the_newer_claim(
 ) -> None:
     older, newer = await claim(storage, build), await claim(storage, build)
     writes = [
-        store.start(an_event(build, epoch, tool=tool))
+        store.start(an_open_event(build, epoch=epoch, tool=tool))
         for _ in range(25)
         for store, epoch, tool in ((late, older, "late"), (storage.events, newer, "mine"))
     ]
@@ -89,7 +73,7 @@ async def test_two_journals_at_once_number_only_the_newer_claim(
 async def test_what_a_lost_claim_left_open_stays_as_the_next_one_found_it(
     storage: Storage, late: SqlEventStore, build: str
 ) -> None:
-    started = await late.start(an_event(build, await claim(storage, build)))
+    started = await late.start(an_open_event(build, epoch=await claim(storage, build)))
     await claim(storage, build)
     with pytest.raises(LeaseLost):
         await late.finish(started.model_copy(update={"outcome": CallOutcome.OK, "duration_ms": 1.0}))
@@ -98,7 +82,7 @@ async def test_what_a_lost_claim_left_open_stays_as_the_next_one_found_it(
 
 
 async def test_the_holder_is_told_apart_from_a_record_that_is_closed(storage: Storage, build: str) -> None:
-    started = await storage.events.start(an_event(build, await claim(storage, build)))
+    started = await storage.events.start(an_open_event(build, epoch=await claim(storage, build)))
     await storage.events.finish(started.model_copy(update={"outcome": CallOutcome.OK, "duration_ms": 1.0}))
     with pytest.raises(StorageError, match="no open event"):
         await storage.events.finish(started)
@@ -109,18 +93,18 @@ async def test_nothing_is_appended_to_a_build_that_has_ended(storage: Storage, b
     state = (await storage.builds.get(build)).state
     await storage.builds.checkpoint(build, epoch, Checkpoint(state, BuildStatus.CANCELLED))
     with pytest.raises(LeaseLost):
-        await storage.events.start(an_event(build, epoch))
+        await storage.events.start(an_open_event(build, epoch=epoch))
     assert await seqs(storage, build) == []
 
 
 async def test_an_event_under_no_claim_is_not_fenced(storage: Storage, build: str) -> None:
-    assert (await storage.events.record(an_event(build, None))).seq == 1
+    assert (await storage.events.record(an_open_event(build, epoch=None))).seq == 1
     await claim(storage, build)
-    assert (await storage.events.record(an_event(build, None))).seq == 2
+    assert (await storage.events.record(an_open_event(build, epoch=None))).seq == 2
 
 
 async def test_the_claim_is_no_part_of_the_record(storage: Storage, build: str) -> None:
-    event = await storage.events.start(an_event(build, await claim(storage, build)))
+    event = await storage.events.start(an_open_event(build, epoch=await claim(storage, build)))
     (kept,) = await storage.events.all(build)
     assert (event.epoch, kept.epoch) == (1, None)
     assert kept.model_dump() == event.model_dump()

@@ -5,33 +5,24 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from app.core.errors import StorageBusy, StorageError
-from app.core.ids import new_call_id
-from app.model.events import ToolEvent, ToolKind
-from app.model.names import Phase
+from app.model.events import ToolEvent
 from app.storage import journal
 from app.storage.opening import Storage
 from app.storage.sqlite import sqlite_file
+from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 
 
 @pytest.fixture
 async def event(storage: Storage) -> ToolEvent:
     build = (await storage.builds.insert(new_record())).id
-    return ToolEvent(
-        build_id=build,
-        seq=0,
-        phase=Phase.EXPLORE,
-        kind=ToolKind.POB,
-        tool="pob.stats",
-        call_id=new_call_id(),
-        started_at=datetime.now(UTC),
-    )
+    return an_open_event(build)
 
 
 @pytest.fixture

@@ -151,13 +151,17 @@ async def test_spans_are_sent_as_the_standard_variables_say(
     ]
 
 
+async def trace_one_call() -> None:
+    async with tracing.tracing(ON) as spans:
+        assert spans is not None
+        spans.recorded(an_event(1), last=True)
+
+
 async def test_the_service_can_be_named_otherwise(
     posted: list[tuple[str, dict[str, str], bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "builds of the guild")
-    async with tracing.tracing(ON) as spans:
-        assert spans is not None
-        spans.recorded(an_event(1), last=True)
+    await trace_one_call()
     (sent,) = ExportTraceServiceRequest.FromString(posted[0][2]).resource_spans
     assert "builds of the guild" in {pair.value.string_value for pair in sent.resource.attributes}
 
@@ -166,9 +170,7 @@ async def test_the_sampler_is_obeyed(
     posted: list[tuple[str, dict[str, str], bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
-    async with tracing.tracing(ON) as spans:
-        assert spans is not None
-        spans.recorded(an_event(1), last=True)
+    await trace_one_call()
     assert posted == []
 
 

@@ -83,27 +83,19 @@ local function idle_reason(gem)
 	if not next(effect.isSupporting) then return "it supports no skill of its group" end
 end
 
--- Of equal supports in groups of one slot PoB uses one, whichever table comes first in memory: report the last ones.
-local function equal_supports(index, gem)
-	local own, found = B.skills.own(), {}
+-- Of equal supports in groups of one slot PoB uses one, whichever table comes first in memory. Whether the gem is among
+-- the last of its equals, as many of them as are superseded.
+local function is_surplus(index, number, gem)
+	local own, idle, after = B.skills.own(), 0, 0
 	local slot = B.skills.list()[own[index]].slot
 	for other, at in ipairs(own) do
 		local group = B.skills.list()[at]
-		for number, each in ipairs(group.enabled and (other == index or slot and group.slot == slot) and group.gemList or {}) do
+		for place, each in ipairs(group.enabled and (other == index or slot and group.slot == slot) and group.gemList or {}) do
 			if each.enabled and each.gemId == gem.gemId and each.level == gem.level and each.quality == gem.quality then
-				found[#found + 1] = { group = other, gem = number, is_idle = idle_reason(each) == SUPERSEDED }
+				if idle_reason(each) == SUPERSEDED then idle = idle + 1 end
+				if other > index or (other == index and place > number) then after = after + 1 end
 			end
 		end
-	end
-	return found
-end
-
--- Whether the gem is among the last of its equals, as many of them as are superseded.
-local function is_reported(index, number, gem)
-	local equals, idle, after = equal_supports(index, gem), 0, 0
-	for _, each in ipairs(equals) do
-		if each.is_idle then idle = idle + 1 end
-		if each.group > index or (each.group == index and each.gem > number) then after = after + 1 end
 	end
 	return after < idle
 end
@@ -115,7 +107,7 @@ local function idle_gems()
 		for number, gem in ipairs(group.enabled and group.gemList or {}) do
 			local reason = gem.enabled and idle_reason(gem)
 			if gem.enabled and (not reason or reason == SUPERSEDED) and gem.gemData and gem.gemData.grantedEffect.support then
-				reason = is_reported(index, number, gem) and SUPERSEDED
+				reason = is_surplus(index, number, gem) and SUPERSEDED
 			end
 			if reason then
 				found[#found + 1] = { group = index, gem = number, name = gem.nameSpec or "", reason = reason }

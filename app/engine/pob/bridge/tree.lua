@@ -52,8 +52,8 @@ local function lists(spec, nodes)
 	return ids, sets
 end
 
--- Runs the action while PoB puts off rebuilding all paths, which a new spec, the choice of class and ascendancy and
--- every jewel would each do. Whoever calls this allocates afterwards: once at the end is enough.
+-- Runs the action while PoB puts off rebuilding all paths, which the choice of class and ascendancy and every jewel
+-- would each do. Whoever calls this allocates afterwards: once at the end is enough.
 function tree.without_paths(action)
 	local class = common.classes.PassiveSpec
 	local rebuild = class.BuildAllDependsAndPaths
