@@ -9,19 +9,22 @@ import typer
 
 from app import __version__
 from app.console import bench as benches
+from app.console import build as importing
+from app.console import build as making
 from app.console import compare as comparing
 from app.console import domain as knowledge
-from app.console import evals as evaluating
-from app.console import events as recorded
-from app.console import expect as expecting
-from app.console import importing, making, picturing, reading
+from app.console import evaluations as evaluating
+from app.console import evaluations as expecting
 from app.console import memory as remembering
+from app.console import show as picturing
+from app.console import show as reading
+from app.console import show as recorded
 from app.console import status as states
-from app.console.codes import Exit, guarded, run
+from app.console.exits import Exit, guarded, run
 from app.core.config import Settings
 from app.main import serve as serve_http
 from app.model.names import GearTier, Mode
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.worker import work
 
 app = typer.Typer(

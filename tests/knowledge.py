@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
 from app.model.names import Demand, SubProblemName
-from app.prompting.frontmatter import split
+from app.prompting.library import split
 
 FILES = (
     "classes.md",

@@ -22,7 +22,7 @@ from app.core.errors import (
     TooLarge,
 )
 from app.model.names import BuildStatus
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.service.refinement import AnswerRequest, RefineRequest
 from app.service.view import BuildPage, BuildView
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from app.api.deps import ServicesDep
 from app.api.problems import documented
 from app.core.errors import NotFound, StorageBusy
-from app.tools.comparison import Comparison
+from app.metrics.comparison import Comparison
 
 router = APIRouter(prefix="/v1", tags=["recordings"])
 Ids = Annotated[str, Query(min_length=1, max_length=1000, description="Builds (or label:NAME), separated by commas")]

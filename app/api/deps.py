@@ -8,7 +8,7 @@ from fastapi import Depends, Header, Query, Request
 
 from app.api.auth import OWNER
 from app.core.errors import InputError
-from app.model.recalled import LOCAL_OWNER
+from app.model.state import LOCAL_OWNER
 from app.service.services import Services
 
 

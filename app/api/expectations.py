@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from app.api.deps import ServicesDep
 from app.api.problems import documented
 from app.core.errors import BadRequest, NotFound, StorageBusy
-from app.tools.expectations import Expectations, Verdict
-from app.tools.matchers import InvalidMatcher
+from app.metrics.expectations import Expectations, Verdict
+from app.metrics.matchers import InvalidMatcher
 
 router = APIRouter(prefix="/v1/builds/{build_id}", tags=["recordings"])
 

@@ -8,7 +8,7 @@ from fastapi.responses import PlainTextResponse
 from app.api.deps import ServicesDep
 from app.api.problems import documented
 from app.core.errors import NotFound, StorageBusy
-from app.service import conflict_picture
+from app.service import conflict_pictures as conflict_picture
 
 router = APIRouter(prefix="/v1/builds/{build_id}", tags=["pictures"])
 

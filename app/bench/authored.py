@@ -14,11 +14,11 @@ from app.model.base import Model
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Change, SetMain, WeaponSet
 from app.model.facts import ClassFact, NodeFact
 from app.model.stats import DPS
-from app.search.atlas import Atlas
+from app.search.incumbent import Workbench
 from app.search.objective import METRICS
-from app.search.tree import TreeSearch
-from app.search.weapon_sets import anchors, of_set, set_in_use
-from app.search.workbench import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.tree import TreeSearch
+from app.search.passives.weapon_sets import anchors, of_set, set_in_use
 
 NO_RATE = 1.0
 """Damage per second below which the saved main skill has no rate worth comparing."""

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from app.bench.builds import PROMPTS, cores, scratch_services
-from app.core.config import Settings
-from app.core.resources import resource_dir
+from app.core.config import Settings, resource_dir
+from app.metrics.efficiency import BASELINE
+from app.metrics.figures import is_executed, nearest_rank
 from app.model.events import Attempt, CallOutcome
-from app.model.request import BuildRequest
-from app.tools.budgets import BASELINE
-from app.tools.figures import is_executed, nearest_rank
+from app.model.record import BuildRequest
 
 
 async def measure(settings: Settings) -> dict[str, Any]:

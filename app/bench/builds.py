@@ -11,11 +11,23 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from app.bench.judging import judged
+from app.bench.verdict import judged
 from app.core.config import Settings
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.service.services import Services
 from app.wiring import open_services
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that the main thread of a process has used, in seconds, to the nanosecond."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def private_megabytes(pid: int) -> float:
+    """Return the memory that a process shares with no other, in MB (10^6 bytes)."""
+    rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(row.split()[1]) for row in rows if row.startswith("Private_")) * 1024 / 1e6
+
 
 PROMPTS = ("lightning sorceress for mapping", "titan with maces for bossing", "deadeye with bow, evasion")
 AGAIN = {"the same prompt": PROMPTS[0], "the same skill for another purpose": "lightning sorceress for bossing"}

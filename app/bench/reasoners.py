@@ -10,7 +10,7 @@ from app.bench.builds import build, cores, scratch_services
 from app.core.config import Settings
 from app.core.errors import InputError, ReasonerMissing
 from app.model.names import GearTier
-from app.model.request import BuildRequest, ReasonerChoice
+from app.model.record import BuildRequest, ReasonerChoice
 from app.service.services import Services
 from app.wiring.reasoners import is_set_up
 

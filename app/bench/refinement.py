@@ -17,8 +17,8 @@ from lxml import etree
 
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
-from app.engine.pob.xmltext import read, write
-from app.model.locks import Locks, Part
+from app.engine.files.xml import read, write
+from app.model.moves import Locks, Part
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
 from app.service.services import Services

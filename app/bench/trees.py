@@ -10,21 +10,64 @@ from pathlib import Path
 from typing import Any
 
 from app.bench.authored import Case, opened, read_case
-from app.bench.scan import FullScan, balanced
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 from app.engine.base import Engine, Outputs
-from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, WeaponSet
-from app.model.floors import Floor, floors_for
+from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
+from app.model.demands import Floor, floors_for
 from app.model.names import Attribute, GearTier
 from app.model.stats import DPS
+from app.search.incumbent import Workbench
 from app.search.objective import ATTRIBUTE_METRICS, METRICS, RESISTANCES, Objective
 from app.search.panel import Panel
-from app.search.tree import TreeSearch
-from app.search.weapon_sets import MOST, marked, marking, of_set
-from app.search.workbench import Workbench
+from app.search.passives.atlas import Atlas, Route
+from app.search.passives.tree import TreeSearch
+from app.search.passives.weapon_sets import MOST, marked, marking, of_set
 from app.wiring import engine_room
 from app.wiring.engines import engine_workers
+
+REACH = 7
+AIMS = frozenset({"notable", "keystone", "socket", "normal"})
+"""Kinds of passives that a route may end in; attribute passives are on the way."""
+
+
+def balanced() -> Objective:
+    """Return the objective of the comparison: the logarithm of damage plus that of effective hit points."""
+    wide = Floor(least=1, good=1e12)
+    floors = floors_for(90, GearTier.MID).model_copy(update={"dps": wide, "ehp": wide})
+    return Objective(floors, guards=frozenset())
+
+
+@dataclass(frozen=True)
+class FullScan:
+    """Buys the route with the best gain per point, trying all of them anew each time."""
+
+    bench: Workbench
+    atlas: Atlas
+    attribute: Attribute
+
+    async def spend(self, points: int) -> int:
+        """Spend the points and return how many are left."""
+        while points > 0:
+            routes = self._routes(min(REACH, points))
+            gains = await self.bench.gains([self._purchase(route) for route in routes])
+            ranked = sorted(zip(gains, routes, strict=True), key=lambda p: (-p[0] / p[1].points, p[1].target))
+            if not ranked:
+                return points
+            await self.bench.commit(self._purchase(ranked[0][1]))
+            points -= ranked[0][1].points
+        return points
+
+    def _routes(self, reach: int) -> list[Route]:
+        owned = frozenset(n.id for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes)
+        return [r for r in self.atlas.routes(owned, reach).values() if self.atlas.nodes[r.target].kind in AIMS]
+
+    def _purchase(self, route: Route) -> list[Change]:
+        travel = {n for n in route.nodes if self.atlas.nodes[n].kind == "attribute"}
+        return [
+            Allocate(nodes=[PassiveNode(id=n, attribute=self.attribute if n in travel else None) for n in route.nodes])
+        ]
+
 
 ENOUGH = 0.995
 """Share of the full scan's gain at which the search counts as equal to it."""

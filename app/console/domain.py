@@ -7,9 +7,8 @@ from dataclasses import asdict
 
 import typer
 
-from app.console.codes import Exit
-from app.core.config import Settings
-from app.core.resources import resource_dir
+from app.console.exits import Exit
+from app.core.config import Settings, resource_dir
 from app.prompting.check import DomainReport, check
 from app.prompting.library import PromptLibrary
 from app.wiring import installed_pob

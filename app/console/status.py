@@ -11,7 +11,7 @@ import typer
 from pydantic import SecretStr
 
 from app import __version__
-from app.console.codes import Exit
+from app.console.exits import Exit
 from app.core.config import Settings
 from app.core.errors import AppError
 from app.wiring import engine_room, install_pob, installed_pob, store_is_current, store_report, upgrade_store

@@ -9,6 +9,21 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+_APP = Path(__file__).resolve().parent.parent
+
+
+def resource_dir(name: Literal["prompts", "domain", "evals", "migrations"]) -> Path:
+    """Return the folder of the resource.
+
+    Raises:
+        FileNotFoundError: the installation is incomplete.
+    """
+    for candidate in (_APP / "_bundled" / name, _APP.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError(f"the installation has no {name!r} folder")
+
+
 LlmStep = Literal["extract", "decompose", "explore", "construct", "validate", "iterate"]
 """The steps for which another language model can be named."""
 

@@ -12,10 +12,9 @@ from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from app.core.errors import BadImport, EngineError, EngineGarbage, EngineRefused
 from app.engine.channel import BIG_BYTES, Channel
-from app.engine.pob.canonical import canonical
+from app.engine.files.xml import canonical
 from app.model.base import Model
-from app.model.blueprint import Blueprint, Change, Deallocate
-from app.model.changes import apply_changes
+from app.model.blueprint import Blueprint, Change, Deallocate, apply_changes
 from app.model.stats import BuildReport, Inspection, Stats
 
 T = TypeVar("T")

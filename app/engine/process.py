@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from app.core.errors import EngineCrashed, EngineError
-from app.engine.base import Facts, Session
+from app.engine.base import Facts, ProcessFacts, Session
 from app.engine.channel import Channel
 from app.engine.client import Limits, ProcessSession
-from app.engine.facts import ProcessFacts
 from app.engine.protocol import MAX_LINE_BYTES
 from app.engine.spares import Spares
 from app.engine.zygote import Child, Zygote, launch

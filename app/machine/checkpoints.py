@@ -8,12 +8,12 @@ from typing import Any
 from app.core.errors import AppError
 from app.machine.phases import next_phase
 from app.machine.subproblems import check_moves
-from app.model.invariants import InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.names import BuildStatus, Outcome, Phase, Trigger
 from app.model.record import BuildFailure, BuildRecord, ReasonerVersion
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.complete import with_caveats
+from app.phases.iterate.complete import with_caveats
 from app.reasoning.base import Remarks
 from app.storage.base import Checkpoint
 

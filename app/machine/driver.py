@@ -20,9 +20,9 @@ from app.machine.watch import Interrupted, Reason, watched
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
 from app.phases.base import PhaseContext, PhaseStep
-from app.phases.remembering import memory_of
+from app.phases.memory import memory_of
 from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
-from app.tools.telemetry import BuildObserver
+from app.telemetry.observers import BuildObserver
 
 _log = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.machine.table import TransitionTable
 from app.model.names import Mode, Phase, Trigger
+from app.model.transitions import TransitionTable
 
 PHASES: TransitionTable[Phase, Trigger] = TransitionTable(
     Phase,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from app.machine.table import TransitionTable
 from app.model.names import SubProblemName, SubProblemStatus
-from app.model.subproblems import SubProblem
+from app.model.sub_problems import SubProblem
+from app.model.transitions import TransitionTable
 
 
 class SubProblemTrigger(StrEnum):

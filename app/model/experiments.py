@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.model.base import Model
-from app.model.locks import Locks
+from app.model.moves import Locks
 from app.model.names import Mode, Phase, SubProblemName
 
 

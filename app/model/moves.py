@@ -2,12 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.model.base import Model
+from app.model.blueprint import (
+    JEWEL_SLOT,
+    Allocate,
+    Blueprint,
+    Change,
+    Deallocate,
+    Equip,
+    RemoveGroup,
+    SetConfig,
+    SetGroup,
+    SetMain,
+    Unequip,
+)
+
+WEAPON_SLOTS = ("Weapon 1", "Weapon 2", "Weapon 1 Swap", "Weapon 2 Swap")
+
+
+class Part(StrEnum):
+    """The parts of a build that can be kept as they are; attribute passives are those with a choice to make."""
+
+    GEAR = "gear"
+    JEWELS = "jewels"
+    FLASKS = "flasks"
+    TREE = "tree"
+    ATTRIBUTES = "attributes"
+    ASCENDANCY = "ascendancy"
+    SUPPORTS = "supports"
+    SPIRIT = "spirit"
+
+
+class Locks(Model):
+    """What stays: whole parts, and single item slots by PoB's names. The tree includes its attribute passives.
+
+    Class, level, main skill and configuration always stay: changing them is another build, not a refinement.
+    """
+
+    parts: list[Part] = Field(default_factory=list)
+    slots: list[str] = Field(default_factory=list)
+
+    def holds(self, part: Part) -> bool:
+        """Return whether the whole part stays."""
+        return part in self.parts or (part is Part.ATTRIBUTES and Part.TREE in self.parts)
+
+    def holds_slot(self, slot: str) -> bool:
+        """Return whether what the slot holds stays."""
+        return slot in self.slots or self.holds(part_of(slot))
+
+    def forbid(self, change: Change, blueprint: Blueprint, ascendancy: Collection[int] = ()) -> bool:
+        """Return whether the change touches what stays; `ascendancy` are the ids of ascendancy passives."""
+        match change:
+            case Equip(item=item):
+                return self.holds_slot(item.slot)
+            case Unequip(slot=slot):
+                return self.holds_slot(slot)
+            case Allocate() | Deallocate():
+                return self._forbid_passives(change, blueprint, ascendancy)
+            case SetGroup(index=index, group=group):
+                added = index > len(blueprint.groups)
+                changed = not added and blueprint.groups[index - 1] != group
+                return (added and self.holds(Part.SPIRIT)) or (changed and self.holds(Part.SUPPORTS))
+            case RemoveGroup() | SetMain() | SetConfig():
+                return True
+
+    def _forbid_passives(
+        self, change: Allocate | Deallocate, blueprint: Blueprint, ascendancy: Collection[int]
+    ) -> bool:
+        owned = {node.id for node in blueprint.nodes}
+        for node in change.nodes:
+            number = node if isinstance(node, int) else node.id
+            if number in ascendancy:
+                part = Part.ASCENDANCY
+            elif isinstance(change, Allocate) and number in owned:
+                part = Part.ATTRIBUTES
+            else:
+                part = Part.TREE
+            if self.holds(part):
+                return True
+        return False
+
+
+def part_of(slot: str) -> Part:
+    """Return which part of the build an item slot belongs to."""
+    if slot.startswith(JEWEL_SLOT):
+        return Part.JEWELS
+    return Part.FLASKS if slot.startswith(("Flask", "Charm")) else Part.GEAR
+
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 Supports = Annotated[list[Name], Field(max_length=5)]

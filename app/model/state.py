@@ -10,13 +10,23 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict
+from app.model.constraints import InvariantSet
 from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
-from app.model.invariants import InvariantSet
 from app.model.names import Outcome, Phase, SubProblemName
-from app.model.recalled import LOCAL_OWNER, UsedMemory
 from app.model.stats import Inspection, Stats
-from app.model.subproblems import Discovery, SubProblem
+from app.model.sub_problems import Discovery, SubProblem
+
+LOCAL_OWNER = "local"
+"""Whose builds those are that no access token came with."""
+
+
+class UsedMemory(Model):
+    """A memory that a build used: of which build, what of it ("the whole build", "supports, passives"), its score."""
+
+    build_id: str
+    part: str
+    score: float
 
 
 class ConstructProgress(Model):

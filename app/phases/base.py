@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.core.ids import BuildId
 from app.engine.base import Engine
-from app.model.invariants import InvariantSet
-from app.model.names import Trigger
-from app.model.request import BuildRequest
+from app.model.blueprint import Blueprint
+from app.model.constraints import InvariantSet
+from app.model.demands import Floors, floors_for
+from app.model.experiments import Exploration
+from app.model.names import GearTier, Goal, Mode, Phase, Trigger
+from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
+from app.search.base import Plan, SearchContext
 from app.storage.base import MemoryStore, NoMemory
 
 
@@ -57,3 +61,122 @@ class PhaseStep(Protocol):
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Do one step and return what changed."""
         ...
+
+
+BUDGETS = {
+    Mode.INITIAL: Exploration(
+        mode=Mode.INITIAL, entry=Phase.DECOMPOSE, experiments_allowed=0, variants_allowed=0, trials_allowed=None
+    ),
+    Mode.REFINEMENT: Exploration(
+        mode=Mode.REFINEMENT, entry=Phase.EXPLORE, experiments_allowed=8, variants_allowed=4, trials_allowed=12_000
+    ),
+    Mode.STRATEGIC: Exploration(
+        mode=Mode.STRATEGIC, entry=Phase.DECOMPOSE, experiments_allowed=2, variants_allowed=4, trials_allowed=None
+    ),
+}
+"""Initial decides by rules and lets construction search; refinement compares two to four ways to a wish; strategic
+compares whole ways of dealing damage and may rebuild everything. Construction's own trials are counted, not bounded."""
+
+
+def with_budget(state: BuildState, mode: Mode) -> BuildState:
+    """Return the state with the mode's exploration budget, unless it has one."""
+    if state.exploration is not None:
+        return state
+    return state.model_copy(update={"exploration": BUDGETS[mode]})
+
+
+def spent(exploration: Exploration | None, trials: int, variants: int) -> Exploration | None:
+    """Return the budget with one more experiment paid from it."""
+    if exploration is None:
+        return None
+    return exploration.model_copy(
+        update={
+            "experiments": exploration.experiments + 1,
+            "variants": exploration.variants + variants,
+            "trials": exploration.trials + trials,
+        }
+    )
+
+
+def exhausted(exploration: Exploration | None) -> bool:
+    """Return whether the exploration budget is used up."""
+    if exploration is None:
+        return False
+    return exploration.experiments >= exploration.experiments_allowed or (
+        exploration.trials_allowed is not None and exploration.trials >= exploration.trials_allowed
+    )
+
+
+@dataclass(frozen=True)
+class ByMode:
+    """Runs `refining` for a refinement that is one, and `otherwise` for everything else.
+
+    A refinement whose wish turned out to be another build has handed its questions over to a full decomposition; it
+    goes on like a new build.
+    """
+
+    refining: PhaseStep
+    otherwise: PhaseStep
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Do one step."""
+        step = self.refining if is_refinement(ctx) else self.otherwise
+        return await step.run(ctx)
+
+
+def is_refinement(ctx: PhaseContext) -> bool:
+    """Return whether the build refines its parent's file."""
+    handed_over = ctx.state.exploration is not None and ctx.state.exploration.mode is not Mode.REFINEMENT
+    return ctx.request.mode is Mode.REFINEMENT and ctx.state.inherited is not None and not handed_over
+
+
+def level_of(ctx: PhaseContext) -> int:
+    """Return the character level: the field, else the constraint, else 90."""
+    return ctx.request.level or min(100, max(1, ctx.invariants.number("level", 90)))
+
+
+def gear_of(ctx: PhaseContext) -> GearTier:
+    """Return the gear tier: the field, else the constraint, else mid."""
+    return gear_in(ctx.request.gear, ctx.invariants)
+
+
+def goal_of(ctx: PhaseContext) -> Goal:
+    """Return what the build is for, all-round when nothing was said."""
+    return goal_in(ctx.invariants)
+
+
+def demands_of(ctx: PhaseContext) -> Floors:
+    """Return the floors of the build's level and gear tier."""
+    return floors_for(level_of(ctx), gear_of(ctx))
+
+
+def search_context(
+    ctx: PhaseContext, plan: Plan, panel: Any, blueprint: Blueprint, notes: dict[str, Any]
+) -> SearchContext:
+    """Return what a stage works with."""
+    return SearchContext(
+        engine=ctx.engine,
+        session=panel,
+        blueprint=blueprint,
+        plan=plan,
+        floors=demands_of(ctx),
+        invariants=ctx.invariants,
+        level=level_of(ctx),
+        gear=gear_of(ctx),
+        goal=goal_of(ctx),
+        hardcore=ctx.invariants.get("hardcore") is True,
+        seed=ctx.request.seed,
+        notes=notes,
+    )
+
+
+def gear_in(asked: GearTier | None, invariants: InvariantSet) -> GearTier:
+    """Return the gear tier: the field, else the constraint, else mid."""
+    found = invariants.text("gear", GearTier.MID.value)
+    return asked or (GearTier(found) if found in set(GearTier) else GearTier.MID)
+
+
+def goal_in(invariants: InvariantSet) -> Goal:
+    """Return what the build is for, all-round when nothing was said."""
+    asked = invariants.text("goal", Goal.ALL_ROUND.value)
+    return Goal(asked) if asked in set(Goal) else Goal.ALL_ROUND

@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
-from app.model.names import SubProblemName, SubProblemStatus, Trigger
+from app.model.constraints import InvariantSet, InvariantValue
+from app.model.names import Provenance, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState
-from app.model.subproblems import SubProblem
-from app.phases.base import PhaseContext, PhaseResult
-from app.phases.extract import extract, is_due
-from app.phases.modes import with_budget
+from app.model.sub_problems import SubProblem
+from app.phases.base import PhaseContext, PhaseResult, with_budget
 from app.reasoning.base import Decomposition
-from app.reasoning.rules.dependencies import without_cycles
+from app.reasoning.questions.brief import without_cycles
+
+_REPLACED = {
+    "class": ("ascendancy",),
+    "skill": ("damage_type", "weapon", "style", "with"),
+    "damage_type": ("skill",),
+}
+"""Fields of the parent that a new value of the key makes pointless."""
+
+
+async def inherit(ctx: PhaseContext, found: InvariantSet, before: InvariantSet) -> InvariantSet:
+    """Return the constraints with the parent's stated ones kept, made to fit by reading the prompt with them set."""
+    stated = {i.field for i in found.invariants if i.provenance is Provenance.EXPLICIT}
+    changed = {field for field in stated if before.get(field) != found.get(field)}
+    dropped = stated | {other for field in changed for other in _REPLACED.get(field, ())}
+    kept = {i.field: i for i in before.invariants if i.provenance is Provenance.EXPLICIT and i.field not in dropped}
+    if not kept:
+        return found
+    overrides = {**{field: _value(i.value) for field, i in kept.items()}, **ctx.request.overrides}
+    asked = ctx.request.model_copy(update={"overrides": overrides})
+    again = await ctx.reasoner.extract(asked, ctx.engine)
+    merged = [kept[i.field] if i.field in kept and kept[i.field].value == i.value else i for i in again.invariants]
+    return again.model_copy(update={"invariants": merged})
+
+
+def _value(value: InvariantValue) -> str | int | float | bool | list[str]:
+    return "" if value is None else value
+
+
+def is_due(ctx: PhaseContext) -> bool:
+    """Say whether the build has no constraints yet."""
+    return not ctx.invariants.invariants
+
+
+async def extract(ctx: PhaseContext) -> PhaseResult:
+    """Return the constraints of the request; the state changes only in what it tells people."""
+    found = await ctx.reasoner.extract(ctx.request, ctx.engine)
+    if ctx.state.inherited is not None:
+        found = await inherit(ctx, found, ctx.state.inherited)
+    label = "understood the prompt" if found.question is None else "understood the prompt, with one question"
+    state = ctx.state.model_copy(update={"progress_label": label, "done": 1, "total": 2})
+    return PhaseResult(state, invariants=found)
 
 
 class DecomposePhase:

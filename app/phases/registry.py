@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.model.names import Phase
-from app.phases.accounting import WithAccounts
-from app.phases.base import PhaseStep
-from app.phases.by_mode import ByMode
-from app.phases.construct import ConstructPhase
+from app.phases.base import ByMode, PhaseStep
+from app.phases.construct.refinement import RefineConstruct
+from app.phases.construct.stages import ConstructPhase
 from app.phases.decompose import DecomposePhase
-from app.phases.explore import ExplorePhase
-from app.phases.iterate import IteratePhase
-from app.phases.refine_construct import RefineConstruct
-from app.phases.refine_explore import RefineExplore
-from app.phases.refine_validate import RefineValidate
-from app.phases.strategic import StrategicExplore
-from app.phases.validate import ValidatePhase
+from app.phases.explore.questions import ExplorePhase
+from app.phases.explore.refinement import RefineExplore
+from app.phases.explore.strategic import StrategicExplore
+from app.phases.iterate.loop import IteratePhase
+from app.phases.validate.accounts import WithAccounts
+from app.phases.validate.judgement import ValidatePhase
+from app.phases.validate.refinement import RefineValidate
 
 
 def phase_steps(sessions: int = 4) -> Mapping[Phase, PhaseStep]:

@@ -8,12 +8,12 @@ from typing import Protocol
 
 from app.engine.base import Engine
 from app.model.conflicts import BuildConflict, Suggestion
-from app.model.invariants import InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.moves import Move, Trial
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.model.subproblems import Decision, Discovery, SubProblem
+from app.model.sub_problems import Decision, Discovery, SubProblem
 
 
 @dataclass(frozen=True)

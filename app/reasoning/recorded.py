@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 from app.engine.base import Engine
 from app.model.conflicts import BuildConflict
+from app.model.constraints import InvariantSet
 from app.model.events import ToolKind
-from app.model.invariants import InvariantSet
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
-from app.model.subproblems import Discovery
+from app.model.record import BuildRequest
+from app.model.sub_problems import Discovery
 from app.reasoning.base import (
     Decomposition,
     Exploration,

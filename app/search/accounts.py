@@ -8,15 +8,200 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.model.blueprint import JEWEL_SLOT, Blueprint, SkillGroup
+from app.model.blueprint import (
+    JEWEL_SLOT,
+    Allocate,
+    Blueprint,
+    Change,
+    Equip,
+    GearItem,
+    Gem,
+    PassiveNode,
+    SetGroup,
+    SkillGroup,
+)
+from app.model.demands import Floors
 from app.model.experiments import Spending
-from app.model.facts import GemFact
-from app.model.floors import Floors
+from app.model.facts import GemFact, NodeFact
 from app.model.names import Attribute, SubProblemName
-from app.model.stats import Inspection, Stats
-from app.search.gems import support_slots
-from app.search.margins import NextBest
+from app.model.stats import DPS, Inspection, Stats
+from app.search.base import SearchContext
+from app.search.gear.pool import SlotPool, has_room, slot_pool, with_option
+from app.search.incumbent import Workbench
 from app.search.objective import ATTRIBUTE_METRICS
+from app.search.passives.atlas import Atlas, ascendancy_atlas
+from app.search.skills.gems import gem, support_slots, usable_level, with_supports
+
+EHP = "TotalEHP"
+MOST_NODES = 160
+"""Neighbouring passives tried for the worth of one more point; there are about a hundred."""
+
+LEAST = 1e-4
+"""A relative gain below this is none."""
+
+_NAMES = {Attribute.STRENGTH: "Strength", Attribute.DEXTERITY: "Dexterity", Attribute.INTELLIGENCE: "Intelligence"}
+Named = tuple[str, float, list[Change]]
+"""What is tried: its name, the units it takes, and the changes."""
+
+
+@dataclass(frozen=True)
+class NextBest:
+    """The best use of one more unit: its name and the relative gains in damage and effective hit points."""
+
+    name: str
+    damage: float
+    life: float
+    units: float = 1.0
+
+    def of(self, metric: str) -> float:
+        """Return the relative gain of the metric per unit."""
+        return (self.damage if metric == DPS else self.life) / max(self.units, 1.0)
+
+
+async def marginal_values(
+    ctx: SearchContext, bench: Workbench, atlas: Atlas | None, main: int
+) -> dict[str, list[NextBest]]:
+    """Return per budget the best uses of one more unit, best first by the better of both gains."""
+    nodes = {node.id: node for node in await ctx.engine.facts.nodes()}
+    own = await ascendancy_atlas(ctx)
+    return {
+        "passive_points": await _passives(bench, atlas, nodes) if atlas is not None else [],
+        "ascendancy_points": await _passives(bench, own, nodes) if own is not None else [],
+        "support_slots": await _supports(ctx, bench, main),
+        "spirit": await _persistent(ctx, bench),
+        "jewel_sockets": await _tried(bench, _jewels(bench, nodes)),
+        **await _lines(ctx, bench),
+        **await _attributes(bench, nodes),
+    }
+
+
+async def _tried(bench: Workbench, named: Sequence[Named]) -> list[NextBest]:
+    outputs = await bench.outputs_of([changes for _, _, changes in named])
+    pairs = zip(named, outputs, strict=True)
+    found = _useful([_best(bench, name, tried, units) for (name, units, _), tried in pairs if tried])
+    return sorted(found, key=lambda best: (-max(best.of(DPS), best.of(EHP)), best.name))
+
+
+def _best(bench: Workbench, name: str, tried: Mapping[str, float], units: float) -> NextBest:
+    return NextBest(name, _gain(bench.outputs, tried, DPS), _gain(bench.outputs, tried, EHP), units)
+
+
+def _useful(found: Sequence[NextBest]) -> list[NextBest]:
+    return [best for best in found if max(best.damage, best.life) > LEAST]
+
+
+def _gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> float:
+    before = base.get(key, 0.0)
+    return tried.get(key, 0.0) / before - 1 if before > 0 else 0.0
+
+
+async def _passives(bench: Workbench, atlas: Atlas, nodes: Mapping[int, NodeFact]) -> list[NextBest]:
+    """Try the notables and small passives next to the tree, and short ways to notables."""
+    owned = frozenset(node.id for node in bench.blueprint.nodes if node.id in atlas.nodes)
+    routes = [r for r in atlas.routes(owned, 3).values() if nodes[r.target].kind in ("notable", "normal", "attribute")]
+    near = [r for r in routes if r.points == 1 or nodes[r.target].kind == "notable"]
+    near = sorted(near, key=lambda r: (r.points, r.target))[:MOST_NODES]
+    named: list[Named] = []
+    for route in near:
+        way = [_bought(nodes[node]) for node in route.nodes]
+        named.append((nodes[route.target].name, float(route.points), [Allocate(nodes=way)]))
+    return await _tried(bench, named)
+
+
+def _bought(node: NodeFact) -> PassiveNode:
+    return PassiveNode(id=node.id, attribute=Attribute.STRENGTH if node.kind == "attribute" else None)
+
+
+async def _supports(ctx: SearchContext, bench: Workbench, main: int) -> list[NextBest]:
+    """Try every support that the main skill takes in one more socket."""
+    groups = bench.blueprint.groups
+    if not 0 < main <= len(groups) or not groups[main - 1].gems:
+        return []
+    group, facts = groups[main - 1], {fact.id: fact for fact in await ctx.engine.facts.gems()}
+    if group.gems[0].gem_id not in facts or facts[group.gems[0].gem_id].kind != "active":
+        return []
+    held = {g.gem_id for each in groups for g in each.gems}
+    families = {facts[i].family for i in held if i in facts} - {None}
+    offered = [facts[i] for i in await ctx.engine.facts.supports_for(group.gems[0].gem_id) if i in facts]
+    usable = [f for f in offered if f.id not in held and f.family not in families and usable_level(f, ctx.level) > 0]
+    named: list[Named] = [
+        (f.name, 1.0, [SetGroup(index=main, group=with_supports(group, [*group.gems[1:], gem(f, ctx.level)]))])
+        for f in usable
+        if not f.lineage
+    ]
+    return await _tried(bench, named)
+
+
+async def _persistent(ctx: SearchContext, bench: Workbench) -> list[NextBest]:
+    """Try every persistent skill at the level the character can use; gains count per point of Spirit."""
+    held = {g.gem_id for group in bench.blueprint.groups for g in group.gems}
+    facts = [f for f in await ctx.engine.facts.gems() if f.kind == "active" and f.spirit > 0 and f.id not in held]
+    index = len(bench.blueprint.groups) + 1
+    named: list[Named] = []
+    for fact in facts:
+        if not fact.weapon_types and (level := usable_level(fact, ctx.level)) > 0:
+            group = SkillGroup(label=fact.name, gems=[Gem(gem_id=fact.id, name=fact.name, level=level)])
+            named.append((fact.name, fact.spirit, [SetGroup(index=index, group=group)]))
+    return await _tried(bench, named)
+
+
+async def _lines(ctx: SearchContext, bench: Workbench) -> dict[str, list[NextBest]]:
+    """Try one more affix, and one more rune, on every item that was made here."""
+    bases = {base.name: base for base in await ctx.engine.facts.bases()}
+    affixes: list[Named] = []
+    runes: list[Named] = []
+    for slot, item in sorted(bench.blueprint.items.items()):
+        if item.text is None and item.rarity == "RARE" and item.base in bases:
+            pool = await slot_pool(ctx, slot, [bases[item.base]])
+            runes += _further(item, pool, "rune")
+            if not slot.startswith(JEWEL_SLOT):
+                affixes += [*_further(item, pool, "prefix"), *_further(item, pool, "suffix")]
+    found = {"affix_slots": affixes, "rune_sockets": runes}
+    return {budget: await _tried(bench, named) for budget, named in found.items() if named}
+
+
+def _further(item: GearItem, pool: SlotPool, kind: str) -> list[Named]:
+    """Return the item with each one more of the kind that could be on it, were there room within the gear tier."""
+    options = [o for o in pool.options() if o.kind == kind and (kind == "rune" or has_room(item, o, pool))]
+    said = {o: o.id if kind == "rune" else "; ".join(pool.affixes[o.id].lines) for o in options}
+    return [(f"{said[o]} ({item.slot})", 1.0, [Equip(item=with_option(item, o, pool))]) for o in options]
+
+
+def _jewels(bench: Workbench, nodes: Mapping[int, NodeFact]) -> list[Named]:
+    """Return each different jewel once more, in a socket that is not allocated."""
+    owned = {node.id for node in bench.blueprint.nodes}
+    free = sorted(n.id for n in nodes.values() if n.kind == "socket" and n.ascendancy is None and n.id not in owned)
+    worn = [item for slot, item in sorted(bench.blueprint.items.items()) if slot.startswith(JEWEL_SLOT)]
+    different = {(item.base, str(item.prefixes), str(item.suffixes), item.text): item for item in worn}
+    if not free:
+        return []
+    bought = Allocate(nodes=[PassiveNode(id=free[0])])
+    slot = f"{JEWEL_SLOT}{free[0]}"
+    return [
+        (
+            f"another {item.base} like that in {item.slot}",
+            1.0,
+            [bought, Equip(item=item.model_copy(update={"slot": slot}))],
+        )
+        for item in different.values()
+    ]
+
+
+async def _attributes(bench: Workbench, nodes: Mapping[int, NodeFact]) -> dict[str, list[NextBest]]:
+    """Try an attribute passive more, wherever it is; gains count per point of the attribute."""
+    owned = {node.id for node in bench.blueprint.nodes}
+    free = sorted(node.id for node in nodes.values() if node.kind == "attribute" and node.id not in owned)
+    if not free:
+        return {}
+    changes: list[list[Change]] = [[Allocate(nodes=[PassiveNode(id=free[0], attribute=a)])] for a in Attribute]
+    found = {}
+    for attribute, tried in zip(Attribute, await bench.outputs_of(changes), strict=True):
+        metric = ATTRIBUTE_METRICS[attribute]
+        points = tried.get(metric, 0.0) - bench.outputs.get(metric, 0.0)
+        best = _best(bench, f"{points:g} more {_NAMES[attribute]}", tried, points)
+        found[attribute.value] = _useful([best]) if points > 0 else []
+    return found
+
 
 Q = SubProblemName
 AFFIXES = {"RARE": 6, "MAGIC": 2}

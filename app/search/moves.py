@@ -17,8 +17,8 @@ from app.model.blueprint import (
     RemoveGroup,
     SetGroup,
     SkillGroup,
+    apply_changes,
 )
-from app.model.changes import apply_changes
 from app.model.facts import GemFact, NodeFact
 from app.model.moves import (
     AddSkill,
@@ -30,16 +30,16 @@ from app.model.moves import (
     RemoveSkill,
     SetSupports,
 )
-from app.search.atlas import Atlas, ascendancy_atlas, main_atlas
 from app.search.base import SearchContext
-from app.search.crafting import crafted
-from app.search.gems import gem, support_slots, usable_level
-from app.search.legality import slot_fits, unobtainable
-from app.search.skills import MOST_GROUPS
-from app.search.stage_skills import weapon_types
-from app.search.stage_tree import banned_nodes
-from app.search.supports import SupportRules
-from app.search.workbench import Workbench
+from app.search.gear.legality import slot_fits, unobtainable
+from app.search.gear.pool import crafted
+from app.search.incumbent import Workbench
+from app.search.passives.atlas import Atlas, ascendancy_atlas, main_atlas
+from app.search.skills.gems import gem, support_slots, usable_level
+from app.search.skills.helpers import MOST_GROUPS
+from app.search.skills.supports import SupportRules
+from app.search.stages.passives import banned_nodes
+from app.search.stages.skills import weapon_types
 
 FARTHEST = 15
 """Points within which a passive is reached."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from app.model.floors import Floor, Floors
+from app.model.demands import Floor, Floors
 from app.model.names import Attribute, Demand, Goal
 from app.model.stats import DPS
 from app.search.base import SearchContext

@@ -8,10 +8,8 @@ from app.core.clock import Clock
 from app.core.errors import Conflict
 from app.core.ids import new_build_id
 from app.model.names import BuildStatus
-from app.model.recalled import LOCAL_OWNER
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest, EngineChoice, ReasonerChoice
-from app.model.state import BuildState
+from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerChoice
+from app.model.state import LOCAL_OWNER, BuildState
 from app.runner.base import Runner
 from app.service.intake import check_request
 from app.service.library import Library

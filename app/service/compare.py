@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from app.core.errors import InputError, NotFound
+from app.metrics.comparison import Comparison, Run, Subject, compare
+from app.metrics.figures import Figures, History, figures
 from app.model.evaluations import EvaluationRun
 from app.model.events import Attempt
 from app.model.names import Outcome, Severity
@@ -15,9 +17,6 @@ from app.model.record import BuildRecord
 from app.service.builds import FINISHED
 from app.service.view import valid_state
 from app.storage.base import BuildStore, EvaluationStore, EventStore
-from app.tools.compare import Run, Subject, compare
-from app.tools.comparison import Comparison
-from app.tools.figures import Figures, History, figures
 
 MOST_SUBJECTS = 10
 LABEL = "label:"

@@ -9,18 +9,16 @@ from app.core.clock import Clock
 from app.core.errors import BadImport, InputError, TooLarge
 from app.core.ids import BuildId, new_build_id
 from app.engine.base import Engine
-from app.engine.pob.canonical import canonical
-from app.engine.pob.code import MAX_CODE_CHARS, decode
-from app.engine.pob.xmltext import MAX_XML_BYTES
+from app.engine.files.codes import MAX_CODE_CHARS, decode
+from app.engine.files.xml import MAX_XML_BYTES, canonical
 from app.model.base import Model
 from app.model.names import BuildStatus, Mode, Phase
-from app.model.record import BuildRecord, ReasonerVersion
-from app.model.request import BuildRequest, EngineChoice
-from app.phases.imported import Imported, take_in
+from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerVersion
+from app.phases.validate.imported import Imported, take_in
 from app.service.view import BuildView, view_of
 from app.storage.base import BuildStore, EventStore
 from app.tools.engine import RecordedEngine
-from app.tools.held import HeldEvents
+from app.tools.recorder import HeldEvents
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 

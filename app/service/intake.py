@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from app.core.errors import InputError
 from app.model.names import GearTier, Goal, Mode
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 
 MIN_PROMPT = 3
 MAX_TEXT = 200

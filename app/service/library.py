@@ -9,7 +9,7 @@ from typing import Literal
 
 from app.core.clock import Clock
 from app.core.errors import NotReady
-from app.engine.pob.code import encode
+from app.engine.files.codes import encode
 from app.model.names import BuildStatus
 from app.service.presentation import Presentation, presentation_of
 from app.service.view import BuildPage, BuildView, summary_of, valid_state, view_of

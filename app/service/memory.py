@@ -10,8 +10,7 @@ from pydantic import Field
 from app.core.errors import NotFound
 from app.model.base import Model
 from app.model.memory import Memory, Wish
-from app.model.recalled import LOCAL_OWNER
-from app.model.state import Elimination
+from app.model.state import LOCAL_OWNER, Elimination
 from app.storage.base import MemoryStore
 
 MOST_LISTED = 8

@@ -8,12 +8,162 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.experiments import Experiment, Refinement
-from app.model.guide import Guide
+from app.model.guide import Guide, ShoppingItem
 from app.model.names import BuildStatus, Outcome, SubProblemName
-from app.model.recalled import UsedMemory
 from app.model.record import BuildRecord
-from app.service import sections
+from app.model.state import UsedMemory
+from app.service import presentation as sections
+from app.service.stats_view import StatsView
 from app.service.view import BuildView, view_of
+
+QUESTIONS = {
+    SubProblemName.ASCENDANCY: "Ascendancy",
+    SubProblemName.DAMAGE_DELIVERY: "Damage delivery",
+    SubProblemName.DAMAGE_SCALING: "Damage scaling",
+    SubProblemName.SURVIVABILITY: "Survivability",
+    SubProblemName.RESOURCE_SUSTAIN: "Resources",
+    SubProblemName.SPIRIT_ALLOCATION: "Spirit",
+    SubProblemName.STAT_REQUIREMENTS: "Requirements",
+}
+_MOST_ALTERNATIVES = 2
+_MILESTONES = frozenset({"notable", "keystone", "socket"})
+_COMPARED = {"DPS": "DPS", "TotalEHP": "effective hit points", "Life": "life"}
+
+
+def numbers(stats: StatsView | None) -> list[str]:
+    """Return the figures, each with its name; unknown is "?", never zero."""
+    if stats is None:
+        return ["none yet"]
+    dps = "not modelled by the engine" if stats.dps is None else number(stats.dps)
+    lines = [
+        f"DPS {dps} · effective hit points {number(stats.ehp)}",
+        f"Life {number(stats.life)} · Energy Shield {number(stats.energy_shield)} · Mana {number(stats.mana)}",
+        f"Armour {number(stats.armour)} · Evasion {number(stats.evasion)} · Block {percent(stats.block_chance)}",
+        f"Resistances: {_resistances(stats)}",
+        f"Spirit {number(stats.spirit)} ({number(stats.spirit_unreserved)} free)",
+        f"Str {number(stats.strength)} · Dex {number(stats.dexterity)} · Int {number(stats.intelligence)}",
+    ]
+    hits = ", ".join(f"{kind} {number(hit)}" for kind, hit in stats.max_hit.items())
+    return [*lines, f"Largest hit survived: {hits}"] if hits else lines
+
+
+def _resistances(stats: StatsView) -> str:
+    found = {
+        "fire": stats.fire_resistance,
+        "cold": stats.cold_resistance,
+        "lightning": stats.lightning_resistance,
+        "chaos": stats.chaos_resistance,
+    }
+    return ", ".join(f"{kind} {percent(value)}" for kind, value in found.items())
+
+
+def from_memory(memories: Sequence[UsedMemory], habits: Sequence[str]) -> list[str]:
+    """Return what was taken from earlier builds, and what the user usually asks for."""
+    return [*(f"began with {one.part} of {one.build_id}, then improved and checked" for one in memories), *habits]
+
+
+def constraints(view: BuildView) -> list[str]:
+    """Return what was asked for and where each constraint comes from."""
+    return [
+        f"{item.field}: {_words(item.value)} ({item.provenance.value}: {item.reason})"
+        for item in view.invariants
+        if item.value not in (None, [])
+    ]
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(word) for word in value)
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def decisions(view: BuildView) -> list[str]:
+    """Return the answer to each question with its reason."""
+    return [
+        f"{QUESTIONS[name]}: {question.decision.name} - {question.decision.reason}"
+        for name, question in view.sub_problems.items()
+        if question.decision is not None
+    ]
+
+
+def question(view: BuildView) -> list[str]:
+    """Return the one question with what is assumed until it is answered."""
+    asked = view.question
+    if asked is None:
+        return []
+    options = f" Options: {', '.join(asked.options)}." if asked.options else ""
+    return [f"{asked.text}{options} Until you say: {asked.assumed}"]
+
+
+def alternatives(view: BuildView) -> list[str]:
+    """Return what was not chosen and why."""
+    return [
+        f"{QUESTIONS[name]}: {option.name} - {option.rejected_because or option.reason}"
+        for name, asked in view.sub_problems.items()
+        for option in asked.alternatives[:_MOST_ALTERNATIVES]
+    ]
+
+
+def passives(guide: Guide) -> list[str]:
+    """Return the milestones of the levelling order: notables, keystones and sockets with the point that buys them."""
+    found = [f"{step.point} {step.name}" for step in guide.passives if step.kind in _MILESTONES]
+    ascendancy = [step.name for step in guide.ascendancy if step.kind in _MILESTONES]
+    lines = [f"{len(guide.passives)} points in order; with point: {', '.join(found)}"] if guide.passives else []
+    return [*lines, f"Ascendancy: {', '.join(ascendancy)}"] if ascendancy else lines
+
+
+def gems(guide: Guide) -> list[str]:
+    """Return skills by the level that they need, each with its supports."""
+    groups: dict[tuple[int, str], list[str]] = {}
+    for step in guide.gems:
+        groups.setdefault((step.level, step.group), []).extend([] if step.name == step.group else [step.name])
+    return [f"level {level}: {name}{_with(others)}" for (level, name), others in groups.items()]
+
+
+def _with(others: Sequence[str]) -> str:
+    return f" with {', '.join(others)}" if others else ""
+
+
+def shopping(guide: Guide) -> list[str]:
+    """Return what to find or craft, per slot."""
+    return [_wanted(item) for item in guide.shopping]
+
+
+def _wanted(item: ShoppingItem) -> str:
+    name = (
+        f"{item.title}, {item.base}" if item.title and item.rarity == "UNIQUE" else f"{item.rarity.lower()} {item.base}"
+    )
+    lines = "; ".join(line.text for line in item.lines)
+    runes = [rune for rune in item.runes if rune != "None"]
+    level = f" (item level {item.level})" if lines else ""
+    return f"{item.slot}: {name}{level}{': ' + lines if lines else ''}{' · runes ' + ', '.join(runes) if runes else ''}"
+
+
+def changes(refinement: Refinement | None) -> list[str]:
+    """Return before and after of a refinement, each change with its reason."""
+    if refinement is None:
+        return []
+    figures = [
+        f"{label}: {number(before)} → {number(refinement.after.get(key))}"
+        for key, label in _COMPARED.items()
+        if (before := refinement.before.get(key))
+    ]
+    rows = [f"{row.place}: {row.before} → {row.after} ({row.reason})" for row in refinement.changes]
+    kept = [f"kept as it was: {', '.join(refinement.kept)}"] if refinement.kept else []
+    return [line for line in [refinement.verdict, *figures, *rows, *kept] if line]
+
+
+def number(value: float | None) -> str:
+    """Return a number with separators; unknown is "?", what has no bound says so."""
+    if value is None:
+        return "?"
+    return "no limit" if value >= 1e12 else f"{value:,.0f}"
+
+
+def percent(value: float | None) -> str:
+    """Return a percentage; unknown is "?"."""
+    return "?" if value is None else f"{value:.0f} %"
+
 
 _LABELS = {
     "queued": "waiting",

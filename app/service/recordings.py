@@ -4,19 +4,110 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from app.metrics.efficiency import Budgets, Metrics, measure
+from app.metrics.expectations import Expectations, RecordedCall, Verdict, check_usable, evaluate
 from app.model.base import Model
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import Phase
 from app.model.record import ProgressEvent
 from app.service.builds import FINISHED
-from app.service.tool_calls import ToolCall, fold_calls
 from app.storage.base import BuildStore, EventStore
-from app.tools.budgets import Budgets
-from app.tools.metrics import Metrics, measure
+
+
+class ToolCall(Model):
+    """One call with the result of its last attempt; `duration_ms` is the sum over attempts, null while running.
+
+    `turn` 0 = unknown; `sequence` counts calls 1..N in start order; `result` is a preview of at most 2 kB.
+    """
+
+    turn: int
+    sequence: int
+    tool_call_id: str
+    tool_name: str
+    args: dict[str, Any] | None
+    result: str | None
+    success: bool
+    duration_ms: int | None
+    error: str | None
+
+
+class Folded(Model):
+    """A call with what can be filtered on: phase and the outcome of its last attempt."""
+
+    call: ToolCall
+    phase: str
+    outcome: CallOutcome
+
+
+def fold_calls(events: Iterable[ToolEvent]) -> list[Folded]:
+    """Return one entry per call id, in the order of the first attempts."""
+    attempts: dict[str, list[ToolEvent]] = {}
+    for event in events:
+        attempts.setdefault(event.call_id, []).append(event)
+    return [_fold(number, group) for number, group in enumerate(attempts.values(), start=1)]
+
+
+def _fold(sequence: int, group: Sequence[ToolEvent]) -> Folded:
+    last = max(group, key=lambda event: (event.attempt, event.seq))
+    durations = [event.duration_ms for event in group if event.duration_ms is not None]
+    call = ToolCall(
+        turn=last.turn,
+        sequence=sequence,
+        tool_call_id=last.call_id,
+        tool_name=last.tool,
+        args=last.args,
+        result=last.result_preview,
+        success=last.outcome is CallOutcome.OK,
+        duration_ms=round(sum(durations)) if durations else None,
+        error=_error(last),
+    )
+    return Folded(call=call, phase=last.phase.value, outcome=last.outcome)
+
+
+def _error(event: ToolEvent) -> str | None:
+    if event.outcome is CallOutcome.OK:
+        return None
+    return event.error_message or event.error_type or event.outcome.value
+
+
+class ExpectationChecks:
+    """Evaluates expectations on recorded calls."""
+
+    def __init__(self, builds: BuildStore, events: EventStore) -> None:
+        self._builds = builds
+        self._events = events
+
+    async def check(self, build_id: str, wanted: Expectations) -> Verdict:
+        """Return which expectations the calls recorded so far meet.
+
+        Raises:
+            InvalidMatcher, InputError: a matcher or tool name is unusable; nothing has been read then.
+            NotFound: no such build.
+        """
+        check_usable(wanted)
+        await self._builds.standing(build_id)
+        calls = recorded_calls(await self._events.all(build_id))
+        return await asyncio.to_thread(evaluate, wanted, calls)
+
+
+def recorded_calls(events: Iterable[ToolEvent]) -> list[RecordedCall]:
+    """Return the calls of the events, as `view=calls` numbers them."""
+    return [
+        RecordedCall(
+            turn=folded.call.turn,
+            sequence=folded.call.sequence,
+            tool_name=folded.call.tool_name,
+            args=folded.call.args,
+            success=folded.call.success,
+        )
+        for folded in fold_calls(events)
+    ]
+
 
 KEPT_METRICS = 256
 

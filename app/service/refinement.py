@@ -10,10 +10,9 @@ from app.core.clock import Clock
 from app.core.errors import Conflict, NotReady
 from app.core.ids import new_build_id
 from app.model.base import Model
-from app.model.invariants import InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.names import BuildStatus, Mode, Phase, Provenance
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest, EngineChoice
+from app.model.record import BuildRecord, BuildRequest, EngineChoice
 from app.model.state import BuildState
 from app.runner.base import Runner
 from app.service.intake import check_prompt, check_request

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from app.service.builds import BuildService
 from app.service.compare import Comparisons
 from app.service.evaluations import Evaluations, Labels
-from app.service.expectations import ExpectationChecks
 from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memory import Memories
-from app.service.recordings import Recordings
+from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
-from app.tools.telemetry import ToolCounts
+from app.telemetry.observers import ToolCounts
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,58 @@ from typing import Any
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.constraints import InvariantSet, InvariantValue, Question
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
-from app.model.invariants import InvariantSet, InvariantValue, Question
 from app.model.names import (
     BuildStatus,
+    ConflictType,
     Mode,
     Outcome,
     Phase,
     Provenance,
+    Role,
+    Severity,
     SubProblemName,
     SubProblemStatus,
 )
 from app.model.record import BuildRecord
 from app.model.state import BuildState
-from app.model.subproblems import Decision, Option, SubProblem
-from app.service.conflict_view import ConflictView
+from app.model.sub_problems import Decision, Option, SubProblem
 from app.service.stats_view import StatsView, stats_view
+
+
+class SuggestionView(Model):
+    """A way out of a conflict."""
+
+    strategy: str
+    sub_problem: SubProblemName
+    demand: str
+    text: str
+
+
+class CauseView(Model):
+    """A conflict that brings about another one, and why."""
+
+    conflict_id: str
+    because: str
+
+
+class ConflictView(Model):
+    """What is wrong, how it was measured, what brings it about and what could be done."""
+
+    id: str
+    type: ConflictType
+    severity: Severity
+    role: Role
+    affected: list[SubProblemName]
+    provisional: bool
+    attempts: int
+    message: str
+    evidence: dict[str, Any]
+    causes: list[CauseView]
+    roots: list[str]
+    tried: list[str]
+    suggested_solutions: list[SuggestionView]
 
 
 class ProgressView(Model):

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from app.model.base import Model
+from app.model.constraints import InvariantSet
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
-from app.model.invariants import InvariantSet
 from app.model.memory import Memory, MemoryKey, Wish
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildFailure, BuildRecord, ProgressEvent, ReasonerVersion

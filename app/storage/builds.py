@@ -16,9 +16,8 @@ from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, N
 from app.model.names import BuildStatus
 from app.model.record import BuildRecord, ProgressEvent
 from app.storage.base import Checkpoint, Standing
-from app.storage.claims import holds
 from app.storage.database import Database
-from app.storage.rows import as_json, build_record, build_row, progress_event
+from app.storage.rows import as_json, build_record, build_row, holds, progress_event
 from app.storage.tables import BuildRow, IdempotencyRow, ProgressRow
 
 RUNNABLE = (BuildStatus.QUEUED.value, BuildStatus.RUNNING.value)

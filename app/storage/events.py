@@ -16,10 +16,9 @@ from app.core.errors import LeaseLost, NotFound, StorageError
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
 from app.storage.base import Used
-from app.storage.claims import holds
 from app.storage.database import Database
 from app.storage.journal import Journal, Statement
-from app.storage.rows import MEASURED, timing, tool_event
+from app.storage.rows import MEASURED, holds, timing, tool_event
 from app.storage.tables import BuildRow, ToolEventRow
 
 PREVIEW_BYTES = 2048

@@ -14,11 +14,10 @@ from app.storage.builds import SqlBuildStore
 from app.storage.database import Database
 from app.storage.evaluations import SqlEvaluationStore
 from app.storage.events import SqlEventStore, unchanged
-from app.storage.lock import FileLock
 from app.storage.memory import SqlMemoryStore
 from app.storage.results import SqlResultStore
 from app.storage.schema import is_current, upgrade
-from app.storage.sqlite import sqlite_file
+from app.storage.sqlite import FileLock, sqlite_file
 
 
 @dataclass(frozen=True)

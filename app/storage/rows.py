@@ -8,11 +8,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel
+from sqlalchemy import ColumnElement, and_
+from sqlmodel import col
 
 from app.model.events import CacheUse, CallOutcome, Timing, ToolEvent, ToolKind
-from app.model.names import Phase
+from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord, ProgressEvent
 from app.storage.tables import BuildRow, ProgressRow, ToolEventRow
+
+
+def holds(epoch: int | ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the fence: the build is still claimed under the epoch, and runs."""
+    return and_(col(BuildRow.epoch) == epoch, col(BuildRow.status) == BuildStatus.RUNNING.value)
 
 
 def as_json(model: BaseModel | None) -> dict[str, Any] | None:

@@ -6,13 +6,49 @@ import asyncio
 import hashlib
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from app.core.clock import Clock, SystemClock
 from app.model.events import CacheUse
 from app.storage.base import KeptResult, ResultStore
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How one kind of result is written and read. `shared`: nobody changes it, so one object may serve everybody."""
+
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any]
+    shared: bool = False
+
+
+def json_codec(shape: Any, shared: bool = False) -> Codec:
+    """Return the codec of results with this type; numbers keep every digit."""
+    adapter: TypeAdapter[Any] = TypeAdapter(shape)
+    return Codec(adapter.dump_json, adapter.validate_json, shared)
+
+
+RAW = Codec(bytes, bytes)
+"""For results that are bytes already."""
+
+
+@dataclass(frozen=True)
+class Cacheable:
+    """The results of a call may be kept: how, and under which fingerprint of everything else they depend on.
+
+    `join`: whether to wait for an equal call under way. Not where the call must be made anyway sooner or later: it
+    would only be made later.
+    """
+
+    codec: Codec
+    fingerprint: str
+    join: bool = True
+
 
 _log = logging.getLogger(__name__)
 _MEGABYTE = 1_000_000

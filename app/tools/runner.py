@@ -12,16 +12,15 @@ from typing import Any, TypeVar
 from app.core.clock import Clock, SystemClock
 from app.core.errors import AppError, BudgetExceeded, EngineHung, ReasonerError
 from app.core.ids import new_call_id
-from app.core.redaction import Redactor
+from app.core.logs import Redactor
 from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.storage.base import EventStore
-from app.tools.cache import Answer, ResultCache, cache_key
-from app.tools.codec import Cacheable, Codec
+from app.telemetry.observers import Observer
+from app.tools.cache import Answer, Cacheable, Codec, ResultCache, cache_key
 from app.tools.payload import Digest, arguments, digest, digest_bytes
 from app.tools.quota import Quota
 from app.tools.recorder import Recorder
 from app.tools.scope import Asked, Scope, current_asked, current_call, current_question, inside
-from app.tools.telemetry import Observer
 
 T = TypeVar("T")
 Describe = Callable[[Any], Mapping[str, Any]]
@@ -284,3 +283,19 @@ def _outcome(error: BaseException) -> CallOutcome:
         return CallOutcome.CANCELLED
     timed_out = isinstance(error, (EngineHung, TimeoutError)) or isinstance(error.__cause__, TimeoutError)
     return CallOutcome.TIMEOUT if timed_out else CallOutcome.ERROR
+
+
+class UnrecordedRunner(ToolRunner):
+    """Makes each call once, with neither record nor cache nor quota; for measuring only."""
+
+    async def call(
+        self,
+        scope: Scope,
+        kind: ToolKind,
+        tool: str,
+        args: Mapping[str, Any],
+        fn: Callable[[], Awaitable[T]],
+        **options: Any,
+    ) -> T:
+        """Return what `fn` returns."""
+        return await fn()

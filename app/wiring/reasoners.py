@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from app.core.config import LlmStep, Settings
+from app.core.config import LlmStep, Settings, resource_dir
 from app.core.errors import ReasonerMissing
-from app.core.resources import resource_dir
 from app.llm.base import ChatModel
 from app.llm.chat import HttpChatModel
 from app.llm.prices import Price, PriceTable
-from app.model.record import BuildRecord
-from app.model.request import ReasonerChoice
+from app.model.record import BuildRecord, ReasonerChoice
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import Reasoner
 from app.reasoning.llm.reasoner import Desk, LlmReasoner

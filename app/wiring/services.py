@@ -6,34 +6,76 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from app.core.clock import SystemClock
-from app.core.config import Settings
-from app.core.resources import resource_dir
+from app.core.config import Settings, resource_dir
+from app.core.ids import BuildId
 from app.machine.driver import Driver, Limits
+from app.metrics.efficiency import BASELINE, load_budgets
+from app.model.record import BuildRecord, EngineChoice
+from app.phases.base import PhaseContext
 from app.phases.registry import phase_steps
+from app.reasoning.recorded import RecordedReasoner
 from app.runner.base import Runner
 from app.runner.local import LocalRunner
 from app.service.builds import BuildService
 from app.service.compare import Comparisons
 from app.service.evaluations import Evaluations, Labels
-from app.service.expectations import ExpectationChecks
 from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memory import Memories
-from app.service.recordings import Recordings
+from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.services import Reading, Services
-from app.storage.base import EventStore
+from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.opening import Storage
-from app.tools.budgets import BASELINE, load_budgets
-from app.tools.telemetry import Observers, ToolCounts, Tracing
-from app.tools.unrecorded import UnrecordedRunner
-from app.wiring.contexts import StepContexts
+from app.telemetry.observers import Observers, ToolCounts, Tracing
+from app.tools.engine import RecordedEngine
+from app.tools.runner import ToolRunner, UnrecordedRunner
+from app.tools.scope import Scope
 from app.wiring.engines import EngineRoom, engine_workers
 from app.wiring.reasoners import ReasonerRoom
 from app.wiring.stores import memory_store, storage
-from app.wiring.tools import result_cache, tool_runner
-from app.wiring.tracing import tracing
+from app.wiring.tools import result_cache, tool_runner, tracing
+
+
+class StepContexts:
+    """Gives each step of a build its engine and reasoner, both recording what they are asked."""
+
+    def __init__(
+        self, room: EngineRoom, tools: ToolRunner, minds: ReasonerRoom, memory: MemoryStore | None = None
+    ) -> None:
+        self._room = room
+        self._tools = tools
+        self._minds = minds
+        self._memory = memory or NoMemory()
+
+    async def __call__(self, record: BuildRecord) -> PhaseContext:
+        """Return the context of the next step; a build stays with the engine and reasoner that it began with.
+
+        Raises:
+            ReasonerMissing: a language model is asked for and not set up any more.
+            EngineMissing: the engine is not installed any more.
+            EngineError: it does not start.
+        """
+        scope = Scope(record.id, record.state.phase, record.epoch)
+        engine = await self._room.engine(_engine_of(record))
+        return PhaseContext(
+            build_id=BuildId(record.id),
+            request=record.request,
+            invariants=record.invariants,
+            state=record.state,
+            engine=RecordedEngine(engine, self._tools, scope, self._room.fingerprint(_engine_of(record))),
+            reasoner=RecordedReasoner(self._minds.reasoner(record, scope), self._tools, scope),
+            xml=record.xml,
+            memory=self._memory,
+        )
+
+
+def _engine_of(record: BuildRecord) -> EngineChoice:
+    begun = record.engine
+    if begun is None:
+        return record.request.engine
+    return "pob" if begun.name == "pob" else "sketch"
 
 
 @asynccontextmanager

@@ -7,12 +7,11 @@ from contextlib import AbstractAsyncContextManager
 from app.core.clock import SystemClock
 from app.core.config import Settings
 from app.core.errors import NotAvailable
-from app.core.redaction import Redactor
-from app.service.integrity import Integrity, check_store
+from app.core.logs import Redactor
+from app.service.health import Integrity, check_store
 from app.storage.base import LearningMemory, MemoryStore, NoMemory
-from app.storage.check import check_database
 from app.storage.opening import Storage, open_storage
-from app.storage.schema import is_current, upgrade
+from app.storage.schema import check_database, is_current, upgrade
 
 
 def storage(settings: Settings, *, exclusive: bool) -> AbstractAsyncContextManager[Storage]:

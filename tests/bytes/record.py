@@ -63,7 +63,7 @@ def measured(name: str, commands: list[list[str]], engine: str) -> dict[str, obj
         view: dict[str, object] = {}
         for command in commands:
             line = [part if part != "PARENT" else build for part in command]
-            done = subprocess.run(  # noqa: S603
+            done = subprocess.run(
                 [sys.executable, "-m", "app", *line, "--engine", engine, "--out", folder, "--json"],
                 cwd=ROOT,
                 env=env,

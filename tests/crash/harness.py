@@ -25,15 +25,14 @@ from app.engine.base import Engine
 from app.machine.driver import Driver, Limits
 from app.model.events import ToolEvent
 from app.model.names import Phase
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
 from app.phases.base import PhaseStep
 from app.reasoning.base import Reasoner
 from app.runner.local import LocalRunner
 from app.storage.base import BuildStore, Checkpoint, EventStore
-from app.storage.check import check_database
 from app.storage.opening import Storage, open_storage
+from app.storage.schema import check_database
 from app.tools.runner import ToolRunner
 from tests.fakes.contexts import RecordedContexts
 from tests.fakes.steps import new_record

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from app.metrics.efficiency import measure
 from app.model.events import CallOutcome
-from app.tools.metrics import measure
 from tests.crash.harness import (
     KILLED,
     Plan,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from tests.crash.harness import survives_every_kill
 
 SKETCH = "tests.crash.harness:sketch_product"

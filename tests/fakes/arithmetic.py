@@ -12,8 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
 from app.engine.base import Outputs
-from app.model.blueprint import Blueprint, Change, PassiveNode
-from app.model.changes import apply_changes
+from app.model.blueprint import Blueprint, Change, PassiveNode, apply_changes
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import BuildReport, EngineVersion, GemFinding, Inspection, Requirement, Stats
 

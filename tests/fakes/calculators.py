@@ -8,15 +8,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from app.engine.base import Engine, Facts, Outputs, Session
-from app.model.blueprint import Blueprint, Change
-from app.model.changes import apply_changes
+from app.model.blueprint import Blueprint, Change, apply_changes
 from app.model.conflicts import BuildConflict
+from app.model.constraints import InvariantSet
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
-from app.model.invariants import InvariantSet
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
-from app.model.subproblems import Discovery
+from app.model.sub_problems import Discovery
 from app.reasoning.base import Decomposition, Exploration, Idea, ReasoningContext, Remarks, Resolution, Workshop
 
 VERSION = EngineVersion(name="fake", version="1", tree_version="0", estimate=True)

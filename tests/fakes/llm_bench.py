@@ -12,8 +12,7 @@ from app.core.clock import SystemClock
 from app.core.config import Settings
 from app.model.events import CallOutcome, ToolEvent
 from app.model.names import Phase, SubProblemName
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner
 from app.storage.opening import Storage, open_storage

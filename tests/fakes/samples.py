@@ -7,15 +7,13 @@ from typing import Any
 
 from app.core.ids import new_call_id
 from app.model.blueprint import Blueprint
-from app.model.choices import AscendancyChoice, DeliveryChoice
+from app.model.constraints import Invariant, InvariantSet, Question
 from app.model.events import CallOutcome, ToolEvent, ToolKind
-from app.model.invariants import Invariant, InvariantSet, Question
 from app.model.names import BuildStatus, Outcome, Phase, Provenance, SubProblemName, SubProblemStatus
-from app.model.record import BuildRecord, ReasonerVersion
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest, ReasonerVersion
 from app.model.state import BuildState, Snapshot
 from app.model.stats import EngineVersion, Stats
-from app.model.subproblems import Decision, Option, SubProblem
+from app.model.sub_problems import AscendancyChoice, Decision, DeliveryChoice, Option, SubProblem
 
 WHEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ENGINE = EngineVersion(name="sketch", version="1", tree_version="0_5", estimate=True)

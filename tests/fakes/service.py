@@ -9,20 +9,19 @@ from dataclasses import dataclass, field
 from app.core.clock import SystemClock
 from app.core.errors import EngineMissing, ReasonerMissing
 from app.engine.base import Engine
-from app.model.request import EngineChoice, ReasonerChoice
+from app.model.record import EngineChoice, ReasonerChoice
 from app.service.builds import BuildService
 from app.service.compare import Comparisons
 from app.service.evaluations import Evaluations, Labels
-from app.service.expectations import ExpectationChecks
 from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memory import Memories
-from app.service.recordings import Recordings
+from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.services import Services
 from app.storage.base import NoMemory
-from app.tools.telemetry import ToolCounts
+from app.telemetry.observers import ToolCounts
 from tests.fakes.stores import MemoryBuildStore, MemoryEvaluationStore, MemoryEventStore
 
 

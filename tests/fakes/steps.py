@@ -9,13 +9,11 @@ from typing import Any
 
 from app.core.ids import new_build_id
 from app.model.blueprint import Blueprint, PassiveNode
-from app.model.choices import SpiritChoice, SustainChoice
-from app.model.invariants import Invariant, InvariantSet, Question
+from app.model.constraints import Invariant, InvariantSet, Question
 from app.model.names import Outcome, Phase, Provenance, SubProblemName, SubProblemStatus, Trigger
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest
 from app.model.state import Snapshot
-from app.model.subproblems import Decision, SubProblem
+from app.model.sub_problems import Decision, SpiritChoice, SubProblem, SustainChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 
 QUESTIONS = (SubProblemName.RESOURCE_SUSTAIN, SubProblemName.SPIRIT_ALLOCATION)

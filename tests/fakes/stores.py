@@ -10,8 +10,7 @@ from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, N
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import BuildStatus, Phase
-from app.model.record import BuildRecord, ProgressEvent
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest, ProgressEvent
 from app.storage.base import Checkpoint, Standing, Used
 
 RUNNABLE = (BuildStatus.QUEUED, BuildStatus.RUNNING)

@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from app.tools.otel import BuildTraceIds, OtelSpans
+from app.telemetry.opentelemetry import BuildTraceIds, OtelSpans
 
 
 class Traced:

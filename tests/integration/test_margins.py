@@ -11,7 +11,7 @@ from app.engine.process import ProcessEngine
 from app.model.blueprint import Allocate, PassiveNode
 from app.model.experiments import Spending
 from app.model.names import Attribute
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.service.view import BuildView
 from app.wiring import open_services
 

@@ -10,16 +10,16 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
+from app.knowledge.vocabulary import vocabulary
 from app.model.names import ConflictType, SubProblemName
 from app.prompting.library import PromptLibrary
-from app.reasoning.answers import parse_answer
 from app.reasoning.llm import schemas
+from app.reasoning.llm.answers import DEMANDS
 from app.reasoning.llm.briefing import brief
-from app.reasoning.llm.judging import DEMANDS
+from app.reasoning.llm.conversation import parse_answer
 from app.reasoning.llm.reasoner import ALLOWED
-from app.reasoning.rules.dependencies import dependencies_for, without_cycles
-from app.reasoning.rules.vocabulary import vocabulary
+from app.reasoning.questions.brief import dependencies_for, without_cycles
 from tests.knowledge import strategies
 
 LARGEST = 50_000

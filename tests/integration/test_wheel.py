@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
 from app.prompting.library import PromptLibrary
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,15 +16,14 @@ import pytest_asyncio
 
 from app.engine.base import Session
 from app.engine.process import ProcessEngine
+from app.knowledge.gems import can_be_main
 from app.model.blueprint import SkillGroup
+from app.model.demands import floors_for
 from app.model.facts import GemFact
-from app.model.floors import floors_for
 from app.model.names import GearTier, Goal
 from app.model.stats import DPS
-from app.reasoning.rules.gems import can_be_main
-from app.search.base import SearchContext
-from app.search.planning import plan_of
-from app.search.stage_skills import NEAREST, found
+from app.search.base import SearchContext, plan_of
+from app.search.stages.skills import NEAREST, found
 from tests.fakes.engine import FactsEngine, FakeFacts
 from tests.unit.reasoning.planning import plan
 

@@ -11,8 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.engine.protocol import Refused
-from app.model.blueprint import Blueprint, Change
-from app.model.changes import apply_changes
+from app.model.blueprint import Blueprint, Change, apply_changes
 from app.model.stats import BuildReport, Stats
 from tests.pob.conftest import Child, Facts, rare
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
 from app.model.names import BuildStatus, Severity
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.service.view import BuildView
 from app.wiring import open_services
 from tests.pob.legality import illegal_items

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.pob.canonical import canonical
+from app.engine.files.xml import canonical
 from app.engine.protocol import Refused
 from app.model.blueprint import Blueprint
 from app.model.stats import Inspection

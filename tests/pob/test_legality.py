@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from app.engine.process import ProcessEngine
-from app.search.legality import CHASED, GONE
+from app.search.gear.legality import CHASED, GONE
 from tests.pob.legality import illegal_items, main
 
 pytestmark = pytest.mark.pob

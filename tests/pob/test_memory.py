@@ -8,9 +8,9 @@ import pytest
 
 from app.core.config import Settings
 from app.model.names import Outcome
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.phases.remembering import EVALUATIONS, OBJECTIVE
+from app.phases.memory import EVALUATIONS, OBJECTIVE
 from app.service.services import Services
 from app.wiring import open_services
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
 from app.engine.pob.backend import PobBackend
+from app.knowledge.catalogue import Catalogue
 from app.model.facts import ClassFact, GemFact
 from app.model.names import Provenance
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.prompting.library import PromptLibrary
-from app.reasoning.answers import parse_answer
 from app.reasoning.llm import schemas
-from app.reasoning.llm.extracting import constraints
-from app.reasoning.rules.catalogue import Catalogue
+from app.reasoning.llm.conversation import parse_answer
+from app.reasoning.llm.extract import constraints
 from tests.pob.conftest import Facts
 
 pytestmark = pytest.mark.pob

@@ -9,15 +9,15 @@ import pytest
 import pytest_asyncio
 
 from app.engine.process import ProcessEngine
-from app.model.choices import AscendancyChoice, DeliveryChoice, SpiritChoice
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import can_be_main
+from app.knowledge.vocabulary import preferences, vocabulary
+from app.knowledge.weapons import UNARMED, weapon_words, word_of
 from app.model.facts import GemFact
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
-from app.reasoning.rules.catalogue import Catalogue
-from app.reasoning.rules.extract import extract_from
-from app.reasoning.rules.gems import can_be_main
-from app.reasoning.rules.vocabulary import preferences, vocabulary
-from app.reasoning.rules.weapons import UNARMED, weapon_words, word_of
+from app.model.record import BuildRequest
+from app.model.sub_problems import AscendancyChoice, DeliveryChoice, SpiritChoice
+from app.reasoning.prompt.extract import extract_from
 from tests.fakes.engine import FactsEngine, FakeFacts
 from tests.unit.reasoning.planning import decision, plan
 

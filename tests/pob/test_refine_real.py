@@ -9,10 +9,10 @@ import pytest
 
 from app.bench.refinement import broken_locks
 from app.core.config import Settings
+from app.engine.files.codes import encode
+from app.engine.files.xml import read
 from app.engine.pob.backend import PobBackend
-from app.engine.pob.code import encode
-from app.engine.pob.xmltext import read
-from app.model.locks import Part
+from app.model.moves import Part
 from app.model.names import Provenance
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.config import Settings
 from app.model.names import BuildStatus, GearTier
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.asyncio, pytest.mark.timeout(1800)]

@@ -9,24 +9,25 @@ import pytest
 
 from app.core.ids import BuildId
 from app.engine.process import ProcessEngine
-from app.model.choices import (
+from app.model.constraints import InvariantSet
+from app.model.demands import floors_for
+from app.model.names import GearTier, Phase, SubProblemName, SubProblemStatus, Trigger
+from app.model.record import BuildRequest
+from app.model.state import BuildState
+from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
+    Decision,
     DeliveryChoice,
     RequirementsChoice,
     ScalingChoice,
     SpiritChoice,
+    SubProblem,
     SurvivabilityChoice,
     SustainChoice,
 )
-from app.model.floors import floors_for
-from app.model.invariants import InvariantSet
-from app.model.names import GearTier, Phase, SubProblemName, SubProblemStatus, Trigger
-from app.model.request import BuildRequest
-from app.model.state import BuildState
-from app.model.subproblems import Decision, SubProblem
 from app.phases.base import PhaseContext
-from app.phases.construct import ConstructPhase
+from app.phases.construct.stages import ConstructPhase
 from app.reasoning.rules import RulesReasoner
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]

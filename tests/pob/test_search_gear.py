@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.engine.process import ProcessEngine
-from app.model.choices import (
+from app.model.constraints import InvariantSet
+from app.model.demands import floors_for
+from app.model.names import GearTier, Goal
+from app.model.stats import DPS
+from app.model.sub_problems import (
     AscendancyChoice,
     DeliveryChoice,
     RequirementsChoice,
@@ -18,16 +22,11 @@ from app.model.choices import (
     SurvivabilityChoice,
     SustainChoice,
 )
-from app.model.floors import floors_for
-from app.model.invariants import InvariantSet
-from app.model.names import GearTier, Goal
-from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
-from app.search.foundation import blank
-from app.search.gear import optimise_gear
-from app.search.legality import gear_findings
+from app.search.gear.legality import gear_findings
+from app.search.gear.start import optimise_gear
 from app.search.panel import open_panel
-from app.search.stage_skills import found
+from app.search.stages.skills import blank, found
 from tests.pob.legality import illegal_items
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]

@@ -10,14 +10,14 @@ import pytest
 
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Blueprint, Gem, SkillGroup
-from app.model.floors import Floor, floors_for
+from app.model.demands import Floor, floors_for
 from app.model.names import GearTier
 from app.model.stats import DPS
-from app.search.atlas import Atlas
+from app.search.incumbent import Workbench
 from app.search.objective import Objective
 from app.search.panel import open_panel
-from app.search.tree import TreeLimits, TreeSearch
-from app.search.workbench import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.tree import TreeLimits, TreeSearch
 from tests.pob.conftest import Facts
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.model.choices import DeliveryChoice
-from app.model.invariants import InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
-from app.model.subproblems import Discovery
+from app.model.record import BuildRequest
+from app.model.sub_problems import DeliveryChoice, Discovery
 from app.reasoning.base import ReasoningContext
 from app.reasoning.llm.reasoner import ALLOWED
 from tests.fakes.llm_bench import DELIVERY, LlmBench, llm_bench

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import BadImport
+from app.engine.files.xml import read, write
 from app.engine.pob.lua import LuaPob, manifest_version
-from app.engine.pob.xmltext import read, write
 from app.engine.protocol import Refused
 from app.model.stats import EngineVersion
 

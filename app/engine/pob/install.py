@@ -14,8 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from app.core.errors import InstallFailed
-from app.engine.pob.files import MANIFEST, REQUIRED, VERSIONS, tree_file
-from app.engine.pob.sources import kind_of, read_source
+from app.engine.pob.sources import MANIFEST, REQUIRED, VERSIONS, kind_of, read_source, tree_file
 from app.model.base import Model
 
 PINNED_VERSION = "0.20.0"

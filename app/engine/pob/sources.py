@@ -6,13 +6,61 @@ None of them is trusted: links are not followed, names must stay inside, sizes a
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from app.core.errors import InstallFailed
-from app.engine.pob.files import MANIFEST, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, is_needed
+
+MANIFEST = "manifest.xml"
+VERSIONS = "src/GameVersions.lua"
+REQUIRED = [
+    MANIFEST,
+    VERSIONS,
+    "src/HeadlessWrapper.lua",
+    "src/Launch.lua",
+    "src/Modules/Main.lua",
+    "src/Modules/Build.lua",
+    "src/Modules/Calcs.lua",
+    "src/Data/Gems.lua",
+    "src/Data/ModCache.lua",
+    "runtime/lua/xml.lua",
+    "runtime/lua/dkjson.lua",
+]
+"""Without one of these it is not Path of Building, or not a complete one."""
+
+MAX_FILE_BYTES = 32 * 1024 * 1024
+MAX_TOTAL_BYTES = 256 * 1024 * 1024
+MAX_FILES = 20_000
+
+_NEEDED = [
+    r"manifest\.xml",
+    r"LICENSE[^/]*",
+    r"src/[^/]+\.lua",
+    r"src/Modules/.+\.lua",
+    r"src/Classes/.+\.lua",
+    r"src/Data/.+\.lua",
+    r"src/TreeData/[^/]+/tree[^/]*\.lua",
+    r"runtime/lua/.+\.lua",
+]
+_NEVER = [r"src/Data/(QueryMods|TradeSiteStats)\.lua"]
+"""Data for searching the trade site."""
+
+_needed = re.compile("|".join(_NEEDED))
+_never = re.compile("|".join(_NEVER))
+
+
+def is_needed(path: str) -> bool:
+    """Return whether the file at this path (relative, with slashes) is needed at run time."""
+    return bool(_needed.fullmatch(path)) and not _never.fullmatch(path)
+
+
+def tree_file(tree_version: str) -> str:
+    """Return where the passive tree of a version is."""
+    return f"src/TreeData/{tree_version}/tree.lua"
+
 
 Files = Iterator[tuple[str, bytes]]
 

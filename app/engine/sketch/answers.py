@@ -6,7 +6,7 @@ from app.engine.protocol import Refused
 from app.engine.sketch.gear import TABLES, rune_kinds
 from app.engine.sketch.lines import Wording
 from app.engine.sketch.pack import AffixFamily, Base, Pack, Passive, Skill, Support
-from app.engine.sketch.sums import at_level
+from app.engine.sketch.sheet import at_level
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
 
 UNKNOWN = "unknown_fact"

@@ -2,30 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
 from app.engine.protocol import Refused
 from app.engine.sketch.answers import Answers
 from app.engine.sketch.calculator import Calculator
 from app.engine.sketch.defence import Defence
 from app.engine.sketch.export import Exporter
 from app.engine.sketch.gear import Wardrobe
-from app.engine.sketch.inspection import Inspector
+from app.engine.sketch.inspection import Inspector, Needs
 from app.engine.sketch.lines import Wording
 from app.engine.sketch.load import Loader
-from app.engine.sketch.needs import Needs
 from app.engine.sketch.offence import Offence
 from app.engine.sketch.pack import Pack
-from app.engine.sketch.session import Desk
-from app.engine.sketch.sheet import Sheets
-from app.engine.sketch.sums import Sums
-from app.model.blueprint import Blueprint, Change
-from app.model.stats import EngineVersion, Stats
+from app.engine.sketch.sheet import Sheets, Sums, connected
+from app.model.blueprint import (
+    Allocate,
+    Blueprint,
+    Change,
+    PassiveNode,
+    RemoveGroup,
+    SetGroup,
+    SkillGroup,
+    apply_changes,
+)
+from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
+
+Outputs = dict[str, float]
+
+
+class Desk:
+    """Holds at most one build: what of it holds together; passives that were cut off are gone."""
+
+    def __init__(
+        self, pack: Pack, calculator: Calculator, inspector: Inspector, exporter: Exporter, loader: Loader
+    ) -> None:
+        self._pack = pack
+        self._calculator = calculator
+        self._inspector = inspector
+        self._exporter = exporter
+        self._loader = loader
+        self._dropped: list[int] = []
+        self._kept: Blueprint | None = None
+
+    def build(self, blueprint: Blueprint) -> BuildReport:
+        """Put the blueprint on the desk.
+
+        Raises:
+            Refused: it names something the pack does not know; the old build stays.
+        """
+        self._check(blueprint)
+        self._keep(blueprint)
+        return BuildReport(dropped_nodes=self._dropped)
+
+    def load(self, xml: bytes) -> BuildReport:
+        """Put the build of a file on the desk, without what the pack does not know.
+
+        Raises:
+            Refused: it is not a build the engine can load.
+        """
+        blueprint, problems = self._loader.load(xml)
+        self._check(blueprint)
+        self._keep(blueprint)
+        return BuildReport(dropped_nodes=self._dropped, problems=problems)
+
+    def apply(self, changes: Sequence[Change]) -> BuildReport:
+        """Commit the changes in order; one that cannot be made is reported, the others still apply."""
+        blueprint, problems = self._current(), []
+        for number, change in enumerate(changes, 1):
+            try:
+                candidate = self._changed(blueprint, [change])
+                self._check(candidate)
+                blueprint = candidate
+            except Refused as exc:
+                problems.append(f"change {number} ({change.op}): {exc}")
+        self._keep(blueprint)
+        return BuildReport(dropped_nodes=self._dropped, problems=problems)
+
+    def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+        """Return the metrics of each candidate; as in PoB's what-if, passives count whether or not they connect."""
+        return [self._tried(changes, metrics) for changes in candidates]
+
+    def values(self) -> Outputs:
+        """Return all numbers of the build."""
+        return self._calculator.values(self._current())
+
+    def inspect(self) -> Inspection:
+        """Return the findings about the build."""
+        real = self._current()
+        sheet = self._calculator.sheet(real)
+        return self._inspector.inspect(sheet, self._calculator.values(real), self._dropped)
+
+    def blueprint(self) -> Blueprint:
+        """Return the build as it holds together."""
+        return self._current()
+
+    def export(self) -> str:
+        """Return the build as XML."""
+        return self._exporter.xml(self._current())
+
+    def _tried(self, changes: Sequence[Change], metrics: Sequence[str]) -> Outputs:
+        try:
+            values = self._calculator.values(self._changed(self._current(), changes))
+        except Refused:
+            return {}
+        return {name: values[name] for name in metrics if name in values}
+
+    def _changed(self, blueprint: Blueprint, changes: Sequence[Change]) -> Blueprint:
+        for change in changes:
+            limit = len(blueprint.groups) + isinstance(change, SetGroup)
+            if isinstance(change, SetGroup | RemoveGroup) and not 1 <= change.index <= limit:
+                raise Refused(f"there is no skill group {change.index}")
+            if isinstance(change, Allocate):
+                self._check_nodes(change.nodes)
+            if isinstance(change, SetGroup):
+                self._check_gems(change.group)
+            blueprint = apply_changes(blueprint, [change])
+        return blueprint
+
+    def _check(self, blueprint: Blueprint) -> None:
+        if blueprint.class_name not in self._pack.classes:
+            raise Refused(f"unknown class {blueprint.class_name!r}", "unknown_fact")
+        for group in blueprint.groups:
+            self._check_gems(group)
+        known = [a.name for a in self._pack.classes[blueprint.class_name].ascendancies]
+        if blueprint.ascendancy not in (None, "None", *known):
+            raise Refused(f"{blueprint.ascendancy} is not an ascendancy of {blueprint.class_name}", "unknown_fact")
+        kept, _ = connected(self._pack, blueprint)
+        self._calculator.values(blueprint.model_copy(update={"nodes": kept}))
+
+    def _check_nodes(self, nodes: Sequence[PassiveNode]) -> None:
+        for node in nodes:
+            if node.id not in self._pack.passives:
+                raise Refused(f"unknown passive {node.id}", "unknown_fact")
+
+    def _check_gems(self, group: SkillGroup) -> None:
+        for gem in group.gems:
+            if self._pack.gem(gem.gem_id) is None:
+                raise Refused(f"unknown gem {gem.gem_id!r}", "unknown_fact")
+
+    def _keep(self, blueprint: Blueprint) -> None:
+        kept, self._dropped = connected(self._pack, blueprint)
+        self._kept = blueprint.model_copy(update={"nodes": kept})
+
+    def _current(self) -> Blueprint:
+        if self._kept is None:
+            raise Refused("no build is loaded in this session")
+        return self._kept
+
 
 NAME = "sketch"
 FACTS = "facts"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from app.engine.sketch.defence import Defence
-from app.engine.sketch.enemy import enemy_for
-from app.engine.sketch.needs import Needs
+from app.engine.sketch.defence import Defence, enemy_for
+from app.engine.sketch.inspection import Needs
 from app.engine.sketch.offence import Offence
 from app.engine.sketch.pack import Pack
 from app.engine.sketch.sheet import Sheet, Sheets

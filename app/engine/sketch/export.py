@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lxml import etree
 
-from app.engine.pob import xmltext
+from app.engine.files import xml as xmltext
 from app.engine.sketch.gear import Wardrobe, granted_level
 from app.engine.sketch.lines import Wording
 from app.engine.sketch.pack import Pack
-from app.engine.sketch.tree import roots
+from app.engine.sketch.sheet import roots
 from app.model.blueprint import JEWEL_SLOT, AffixRoll, Blueprint, ConfigValue, GearItem, Gem, SkillGroup
 
 NOTES = (

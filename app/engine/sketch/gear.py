@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from app.engine.protocol import Refused
-from app.engine.sketch import itemtext
+from app.engine.sketch import lines as itemtext
 from app.engine.sketch.lines import Wording, mean, rolled
 from app.engine.sketch.pack import Affix, Amount, Base, Pack
 from app.model.blueprint import AffixRoll, GearItem

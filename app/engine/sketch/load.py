@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from lxml import etree
 
 from app.core.errors import BadImport
-from app.engine.pob import xmltext
+from app.engine.files import xml as xmltext
 from app.engine.protocol import Refused
-from app.engine.sketch import itemtext
+from app.engine.sketch import lines as itemtext
 from app.engine.sketch.lines import Wording
 from app.engine.sketch.pack import Pack
-from app.engine.sketch.tree import roots
+from app.engine.sketch.sheet import roots
 from app.model.blueprint import (
     JEWEL_SLOT,
     AffixRoll,

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.engine.sketch.enemy import Enemy
+from app.engine.sketch.defence import Enemy
 from app.engine.sketch.gear import Weapon
 from app.engine.sketch.pack import Effect, Pack, Skill
-from app.engine.sketch.sheet import Sheet, SkillUse
-from app.engine.sketch.sums import DAMAGE_TYPES, ELEMENTS, Stats, Sums, at_level, matching, more
+from app.engine.sketch.sheet import DAMAGE_TYPES, ELEMENTS, Sheet, SkillUse, Stats, Sums, at_level, matching, more
 
 _TYPE_FLAGS = {"Fire", "Cold", "Lightning", "Chaos", "Physical", "Minion", "Plant", "Grenade", "Totem", "Channel"}
 ACCURACY_AT_RANGE = 0.8

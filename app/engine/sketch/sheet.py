@@ -2,14 +2,132 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from app.engine.protocol import Refused
 from app.engine.sketch.gear import Wardrobe, Weapon, Worn
 from app.engine.sketch.lines import mean
 from app.engine.sketch.pack import Effect, Pack, Passive, Skill, Support
-from app.engine.sketch.sums import Stats, add
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Gem, PassiveNode, SkillGroup
+
+Stats = dict[str, float]
+Kind = Literal["flat", "inc"]
+NOTHING: frozenset[str] = frozenset()
+DAMAGE_TYPES = ("physical", "fire", "cold", "lightning", "chaos")
+ELEMENTS = ("fire", "cold", "lightning")
+
+
+class Sums:
+    """Sums over aggregated stats; which stat counts is worked out once per question."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+        self._keys: dict[tuple[str, str, frozenset[str], str], tuple[tuple[str, int], ...]] = {}
+
+    def total(self, stats: Stats, quantity: str, kind: Kind, flags: frozenset[str] = NOTHING, type_: str = "") -> float:
+        """Return the sum of all stats of a kind for a quantity, a skill's flags and a damage type."""
+        question = (quantity, kind, flags, type_)
+        keys = self._keys.get(question)
+        if keys is None:
+            keys = self._keys[question] = self._matching(*question)
+        found = 0.0
+        for key, sign in keys:
+            if key in stats:
+                found += sign * stats[key]
+        return found
+
+    def scaled(self, stats: Stats, quantity: str, base: float = 0.0) -> float:
+        """Return (base + flat) x (1 + increased), the game's rule for a pool or rating."""
+        flat = base + self.total(stats, quantity, "flat")
+        return flat * (1 + self.total(stats, quantity, "inc") / 100)
+
+    def _matching(self, quantity: str, kind: str, flags: frozenset[str], type_: str) -> tuple[tuple[str, int], ...]:
+        return tuple(
+            (key, -1 if stat.less else 1)
+            for key, stat in self._pack.by_quantity.get((quantity, kind), ())
+            if stat.flags <= flags and (not stat.types or type_ in stat.types)
+        )
+
+
+def add(into: Stats, more: Stats) -> None:
+    """Add stats to stats."""
+    for key, value in more.items():
+        into[key] = into.get(key, 0.0) + value
+
+
+def matching(effects: Iterable[Effect], quantity: str, flags: frozenset[str], type_: str = "") -> list[Effect]:
+    """Return the effects on a quantity that count for a skill's flags and a damage type."""
+    return [e for e in effects if e.to == quantity and e.flags <= flags and (not e.types or type_ in e.types)]
+
+
+def more(effects: Iterable[Effect]) -> float:
+    """Return the product of all more/less effects as a factor."""
+    factor = 1.0
+    for effect in effects:
+        factor *= 1 + effect.more / 100
+    return factor
+
+
+def at_level(samples: tuple[float, ...], levels: tuple[float, ...], level: float) -> float:
+    """Return a value between sampled levels: linear, and continued beyond the last by its last slope."""
+    if len(samples) == 1 or level <= levels[0]:
+        return samples[0]
+    for i in range(1, len(levels)):
+        if level <= levels[i] or i == len(levels) - 1:
+            share = (level - levels[i - 1]) / (levels[i] - levels[i - 1])
+            return samples[i - 1] + share * (samples[i] - samples[i - 1])
+    return samples[-1]
+
+
+_STARTS = ("start", "ascendancy_start")
+
+
+def connected(pack: Pack, blueprint: Blueprint) -> tuple[list[PassiveNode], list[int]]:
+    """Return the passives that hold together, in their order, and the ids that do not (unknown or cut off)."""
+    reached = _reach(pack, blueprint, {node.id for node in blueprint.nodes})
+    kept = [node for node in blueprint.nodes if node.id in reached]
+    return kept, [node.id for node in blueprint.nodes if node.id not in reached]
+
+
+def point_counts(pack: Pack, blueprint: Blueprint) -> dict[str, int]:
+    """Return used and available points; points in both weapon sets count once."""
+    counts = {"used": 0, "used_set1": 0, "used_set2": 0, "ascendancy_used": 0}
+    for node in blueprint.nodes:
+        passive = pack.passives.get(node.id)
+        if passive is None or passive.kind in _STARTS or not passive.cost:
+            continue
+        if node.id in pack.ascendancy_of:
+            counts["ascendancy_used"] += 1
+        else:
+            counts["used"] += 1
+            if node.weapon_set:
+                counts[f"used_set{node.weapon_set}"] += 1
+    counts["used"] -= min(counts["used_set1"], counts["used_set2"])
+    counts["available"] = blueprint.level - 1 + pack.game.points["quest"]
+    counts["ascendancy_available"] = pack.game.points["ascendancy"]
+    return counts
+
+
+def roots(pack: Pack, blueprint: Blueprint) -> list[int]:
+    """Return the start passives of the class and its ascendancy."""
+    chosen = pack.classes[blueprint.class_name]
+    return [chosen.start, *(a.start for a in chosen.ascendancies if a.name == blueprint.ascendancy)]
+
+
+def _reach(pack: Pack, blueprint: Blueprint, wanted: Iterable[int]) -> set[int]:
+    open_ids = set(wanted)
+    reached: set[int] = set()
+    frontier = roots(pack, blueprint)
+    while frontier:
+        current = frontier.pop()
+        reached.add(current)
+        for other in pack.neighbours[current]:
+            if other in open_ids and other not in reached and pack.passives[other].kind not in _STARTS:
+                frontier.append(other)
+    return reached
+
 
 SWAP = " Swap"
 _ATTRIBUTES = {"str": "strength", "dex": "dexterity", "int": "intelligence"}

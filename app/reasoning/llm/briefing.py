@@ -9,9 +9,138 @@ from typing import Any
 import yaml
 
 from app.llm.base import Message
-from app.prompting.fence import fenced
-from app.prompting.library import PromptLibrary, Rendered
+from app.model.blueprint import Blueprint
+from app.model.conflicts import BuildConflict
+from app.model.constraints import InvariantSet
+from app.model.demands import floors_for
+from app.model.names import GearTier, SubProblemName, SubProblemStatus
+from app.model.record import BuildRequest
+from app.model.sub_problems import Decision, Discovery
+from app.prompting.library import PromptLibrary, Rendered, fenced
+from app.reasoning.base import ReasoningContext
 from app.tools.payload import plain
+
+_FIGURES = (
+    "DPS", "TotalEHP", "Life", "EnergyShield", "Mana", "Spirit", "SpiritUnreserved", "Armour", "Evasion",
+    "FireResist", "ColdResist", "LightningResist", "ChaosResist", "Str", "Dex", "Int", "CritChance", "Speed",
+    "ManaPerSecondCost", "ManaRegenRecovery", "EffectiveMovementSpeedMod",
+)  # fmt: skip
+
+
+_MOST_STATS = 150
+"""The shortest names are the plain figures; the longer ones are details of them."""
+
+
+def request(asked: BuildRequest) -> dict[str, Any]:
+    """Return what the user sent."""
+    return {"prompt": asked.prompt, "level": asked.level, "gear": asked.gear, "overrides": asked.overrides}
+
+
+def constraints(found: InvariantSet) -> list[dict[str, Any]]:
+    """Return the constraints."""
+    return [item.model_dump(mode="json") for item in found.invariants]
+
+
+def decisions(ctx: ReasoningContext) -> dict[str, Any]:
+    """Return what is decided, without the alternatives."""
+    return {
+        name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}
+        for name, sub in ctx.state.sub_problems.items()
+        if sub.decision is not None and sub.status is SubProblemStatus.DECIDED
+    }
+
+
+def _choice(decision: Decision) -> dict[str, Any]:
+    """Return the choice; ids of excluded things tell a model nothing."""
+    left_out = {"kind", "excluded_nodes", "excluded_gems", "notables"}
+    return {"choice": decision.choice.model_dump(mode="json", exclude=left_out)}
+
+
+def question(ctx: ReasoningContext, name: SubProblemName) -> dict[str, Any]:
+    """Return what is asked of a question: demands of conflicts, what was tried, what failed."""
+    sub = ctx.state.sub_problems.get(name)
+    return {
+        "name": name.value,
+        "demands": [c.model_dump(mode="json", include={"demand", "text", "values"}) for c in sub.constraints]
+        if sub
+        else [],
+        "tried_before": [decision.name for decision in sub.prior_attempts] if sub else [],
+        "failed": [e.option for e in ctx.state.eliminated if e.sub_problem is name],
+    }
+
+
+def options(decision: Decision) -> list[dict[str, Any]]:
+    """Return the options that the rules see, best first, in their words."""
+    first = {"name": decision.name, "reason": decision.reason, **_choice(decision)}
+    others = [{"name": o.name, "score": o.score, "against": o.rejected_because} for o in decision.alternatives]
+    return [first, *others]
+
+
+def facts(found: Sequence[Discovery]) -> list[str]:
+    """Return what was found out about a question."""
+    return [discovery.fact for discovery in found]
+
+
+def demands(level: int, gear: GearTier) -> dict[str, Any]:
+    """Return the figures that a build must reach."""
+    floors = floors_for(level, gear)
+    return {
+        "level": level,
+        "gear": gear.value,
+        **floors.model_dump(include={"dps", "ehp", "resistance", "ascendancy_points", "passive_points", "gear"}),
+    }
+
+
+def build(ctx: ReasoningContext, figures: Mapping[str, float]) -> dict[str, Any]:
+    """Return the constructed build in names, with its main figures."""
+    main = {key: round(figures[key], 2) for key in _FIGURES if key in figures}
+    return {**(shape(ctx.state.blueprint) if ctx.state.blueprint else {}), "figures": main}
+
+
+def stats(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the figures that are not 0, as many as a prompt bears."""
+    known = sorted((key for key, value in figures.items() if value), key=lambda key: (len(key), key))
+    return {key: round(figures[key], 2) for key in sorted(known[:_MOST_STATS])}
+
+
+def shape(blueprint: Blueprint) -> dict[str, Any]:
+    """Return skills with supports, items and the number of passives."""
+    return {
+        "class": blueprint.class_name,
+        "ascendancy": blueprint.ascendancy,
+        "level": blueprint.level,
+        "skills": [
+            {
+                "skill": group.gems[0].name,
+                "main": index == blueprint.main_group,
+                "supports": [gem.name for gem in group.gems[1:]],
+            }
+            for index, group in enumerate(blueprint.groups, start=1)
+            if group.gems
+        ],
+        "items": {slot: item.title or item.base for slot, item in sorted(blueprint.items.items())},
+        "passives": len(blueprint.nodes),
+    }
+
+
+def conflicts(found: Sequence[BuildConflict]) -> list[dict[str, Any]]:
+    """Return conflicts with the strategies that are still untried."""
+    return [
+        {
+            "conflict": conflict.id,
+            "severity": conflict.severity.value,
+            "message": conflict.message,
+            "evidence": conflict.evidence,
+            "attempts": conflict.attempts,
+            "strategies": [
+                {"strategy": s.strategy, "sub_problem": s.sub_problem.value, "demand": s.demand.value, "text": s.text}
+                for s in conflict.suggested_solutions
+                if s.strategy not in conflict.tried
+            ],
+        }
+        for conflict in found
+    ]
+
 
 STEP = "Step: "
 """The first line of what is asked names the prompt, so that a person reading a recording knows what it was."""

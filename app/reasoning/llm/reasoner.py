@@ -11,13 +11,13 @@ from pydantic import BaseModel
 from app.core.config import LlmStep
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmError, NotFound
 from app.engine.base import Engine
+from app.knowledge.catalogue import Catalogue
 from app.llm.base import ChatModel
-from app.model.choices import DeliveryChoice
 from app.model.conflicts import BuildConflict
-from app.model.invariants import InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
-from app.model.subproblems import Decision, Discovery
+from app.model.record import BuildRequest
+from app.model.sub_problems import Decision, DeliveryChoice, Discovery
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import (
     Decomposition,
@@ -29,18 +29,17 @@ from app.reasoning.base import (
     Resolution,
     Workshop,
 )
-from app.reasoning.llm import material, schemas
+from app.reasoning.llm import briefing as material
+from app.reasoning.llm import schemas
+from app.reasoning.llm.answers import fallen_back, findings, ordered, picks
 from app.reasoning.llm.briefing import brief
+from app.reasoning.llm.build_tools import BuildTrials
 from app.reasoning.llm.conversation import Conversation
-from app.reasoning.llm.deciding import decided
-from app.reasoning.llm.extracting import constraints
-from app.reasoning.llm.falling import fallen_back
-from app.reasoning.llm.judging import findings, ordered, picks
-from app.reasoning.llm.searching import GameSearch
+from app.reasoning.llm.decisions import decided
+from app.reasoning.llm.extract import constraints
+from app.reasoning.llm.game_tools import GameSearch
 from app.reasoning.llm.toolbox import Tool, Toolbox
-from app.reasoning.llm.trying import BuildTrials
-from app.reasoning.rules.brief import Brief
-from app.reasoning.rules.catalogue import Catalogue
+from app.reasoning.questions.brief import Brief
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 

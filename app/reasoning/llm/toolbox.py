@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from app.core.errors import AppError, LeaseLost, StorageError, ToolRefused
 from app.llm.base import ToolCall, ToolSpec
 from app.model.events import ToolKind
-from app.prompting.fence import fenced
+from app.prompting.library import fenced
 from app.tools.payload import plain
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope

@@ -5,26 +5,190 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from app.engine.base import Engine
-from app.model.conflicts import BuildConflict, Suggestion
-from app.model.invariants import InvariantSet
-from app.model.names import SubProblemName, SubProblemStatus
-from app.model.request import BuildRequest
-from app.model.subproblems import Decision, Discovery, SubProblem
+from app.knowledge.gems import gem_level_at, is_attack
+from app.knowledge.weapons import matches
+from app.knowledge.words import listing
+from app.model.conflicts import BuildConflict, Suggestion, conflict_id
+from app.model.constraints import InvariantSet
+from app.model.names import ConflictType, Demand, Severity, SubProblemName, SubProblemStatus
+from app.model.record import BuildRequest
+from app.model.sub_problems import (
+    AscendancyChoice,
+    Decision,
+    DeliveryChoice,
+    Discovery,
+    SubProblem,
+    SurvivabilityChoice,
+)
 from app.reasoning.base import Decomposition, Exploration, Idea, ReasoningContext, Remarks, Resolution, Workshop
-from app.reasoning.rules.ascending import decide_ascendancy
-from app.reasoning.rules.assessing import assess
-from app.reasoning.rules.brief import Brief
-from app.reasoning.rules.delivery import decide_delivery
-from app.reasoning.rules.dependencies import dependencies_for, without_cycles
-from app.reasoning.rules.extract import extract
-from app.reasoning.rules.gathering import discoveries
-from app.reasoning.rules.requiring import decide_requirements
-from app.reasoning.rules.scaling import decide_scaling
-from app.reasoning.rules.spirit import decide_spirit
-from app.reasoning.rules.surviving import decide_survivability
-from app.reasoning.rules.sustain import decide_sustain
+from app.reasoning.prompt.extract import extract
+from app.reasoning.questions.ascendancy import decide_ascendancy
+from app.reasoning.questions.brief import Brief, dependencies_for, without_cycles
+from app.reasoning.questions.damage_delivery import decide_delivery, rank_skills
+from app.reasoning.questions.damage_scaling import decide_scaling
+from app.reasoning.questions.fit import dealt, has_style
+from app.reasoning.questions.resource_sustain import cost_per_second, decide_sustain
+from app.reasoning.questions.spirit_allocation import decide_spirit, spirit_of
+from app.reasoning.questions.stat_requirements import attributes_needed, decide_requirements
+from app.reasoning.questions.survivability import decide_survivability
 
 Q = SubProblemName
+
+
+def discoveries(brief: Brief, name: SubProblemName) -> list[Discovery]:
+    """Return what the engine's facts say about a question."""
+    match name:
+        case Q.ASCENDANCY:
+            own = brief.class_fact.ascendancies
+            return [
+                _found(name, f"The {brief.class_fact.name} can become {', '.join(own)}.", "classes", ascendancies=own)
+            ]
+        case Q.DAMAGE_DELIVERY:
+            return _skills(brief)
+        case Q.DAMAGE_SCALING:
+            count = sum(1 for gem in brief.catalogue.gems if gem.kind == "support")
+            return [
+                _found(name, f"{count} support gems and {len(brief.nodes)} passives are known.", "gems", supports=count)
+            ]
+        case Q.SURVIVABILITY:
+            ehp = brief.floors.ehp
+            here = f"At level {brief.level} with {brief.gear.value} gear"
+            text = f"{here}, {ehp.least:.0f} effective hit points are the least, {ehp.good:.0f} are good."
+            return [_found(name, text, "floors", least=ehp.least, good=ehp.good)]
+        case Q.RESOURCE_SUSTAIN:
+            return _cost(brief)
+        case Q.SPIRIT_ALLOCATION:
+            total = spirit_of(brief)
+            return [
+                _found(name, f"About {total:.0f} Spirit can be reserved at level {brief.level}.", "gems", spirit=total)
+            ]
+        case Q.STAT_REQUIREMENTS:
+            needs = attributes_needed(brief)
+            return [_found(name, f"The gems and weapon chosen ask for {needs}.", "gems", **needs)]
+
+
+def _found(name: SubProblemName, fact: str, source: str, **data: object) -> Discovery:
+    return Discovery(sub_problem=name, fact=fact, source=f"facts.{source}", data=data)
+
+
+def _skills(brief: Brief) -> list[Discovery]:
+    ranked = rank_skills(brief)
+    best = {judged.gem.name: round(judged.total, 1) for judged in ranked[:5]}
+    text = f"{len(ranked)} skills could be the main skill; the best fits are {', '.join(best)}."
+    return [_found(Q.DAMAGE_DELIVERY, text, "gems", best=best)]
+
+
+def _cost(brief: Brief) -> list[Discovery]:
+    delivery = brief.decided(Q.DAMAGE_DELIVERY, DeliveryChoice)
+    gem = brief.catalogue.by_id.get(delivery.skill_id) if delivery else None
+    if gem is None:
+        return []
+    cost = round(cost_per_second(gem), 1)
+    level = gem_level_at(gem, brief.level)
+    highest = min(20, gem.natural_max_level)
+    text = f"{gem.name} costs {cost} mana per second at gem level {highest}; gem level {level} is usable."
+    return [_found(Q.RESOURCE_SUSTAIN, text, "gems", mana_per_second=cost, gem_level=level)]
+
+
+def assess(brief: Brief) -> list[BuildConflict]:
+    """Return where the decisions contradict what the user said, blocking where another answer could agree."""
+    checks = (
+        _wrong_style(brief),
+        _wrong_class(brief),
+        _wrong_damage(brief),
+        _wrong_weapon(brief),
+        _wrong_defence(brief),
+        _excluded_main(brief),
+    )
+    return [conflict for conflict in checks if conflict is not None]
+
+
+def _wrong_class(brief: Brief) -> BuildConflict | None:
+    choice = brief.decided(Q.ASCENDANCY, AscendancyChoice)
+    if choice is None or not brief.explicit("class") or choice.class_name == brief.class_fact.name:
+        return None
+    text = f"The build is a {choice.class_name}, but a {brief.class_fact.name} was asked for."
+    return _conflict(ConflictType.INVARIANT_VIOLATED, Q.ASCENDANCY, "class_choice", text, Demand.OTHER_SKILL)
+
+
+def _wrong_damage(brief: Brief) -> BuildConflict | None:
+    choice = brief.decided(Q.DAMAGE_DELIVERY, DeliveryChoice)
+    gem = brief.catalogue.by_id.get(choice.skill_id) if choice else None
+    if gem is None or not brief.explicit("damage_type") or set(dealt(gem)) & set(brief.damage_types):
+        return None
+    wanted = " or ".join(brief.listed("damage_type"))
+    text = f"{gem.name} does not deal {wanted} damage by itself, which was asked for."
+    # an attack can still gain the damage asked for, and a skill asked for by name is not exchanged
+    severity = Severity.WARNING if is_attack(gem) or brief.explicit("skill") else Severity.BLOCKING
+    return _conflict(ConflictType.GOAL_MISMATCH, Q.DAMAGE_DELIVERY, "damage_type", text, Demand.OTHER_SKILL, severity)
+
+
+def _wrong_style(brief: Brief) -> BuildConflict | None:
+    choice = brief.decided(Q.DAMAGE_DELIVERY, DeliveryChoice)
+    gem = brief.catalogue.by_id.get(choice.skill_id) if choice else None
+    missed = [style for style in brief.listed("style") if gem is not None and not has_style(gem, style)]
+    if gem is None or not missed or not brief.explicit("style"):
+        return None
+    text = f"{gem.name} is not played as asked: {listing(missed)}."
+    return _conflict(ConflictType.GOAL_MISMATCH, Q.DAMAGE_DELIVERY, "style", text, Demand.OTHER_SKILL, Severity.WARNING)
+
+
+def _wrong_weapon(brief: Brief) -> BuildConflict | None:
+    choice = brief.decided(Q.DAMAGE_DELIVERY, DeliveryChoice)
+    asked = brief.listed("weapon")
+    if choice is None or not asked or not brief.explicit("weapon"):
+        return None
+    held = [*choice.weapon_types, *([choice.off_hand] if choice.off_hand else [])]
+    if any(matches(asked, weapon) for weapon in held):
+        return None
+    text = f"The build holds {' and '.join(held).lower() or 'nothing'}, but {' or '.join(asked).lower()} was asked for."
+    severity = Severity.WARNING if brief.explicit("skill") else Severity.BLOCKING
+    return _conflict(ConflictType.GOAL_MISMATCH, Q.DAMAGE_DELIVERY, "weapon", text, Demand.OTHER_WEAPON, severity)
+
+
+def _wrong_defence(brief: Brief) -> BuildConflict | None:
+    choice = brief.decided(Q.SURVIVABILITY, SurvivabilityChoice)
+    asked = set(brief.listed("defence"))
+    if choice is None or not asked or not brief.explicit("defence"):
+        return None
+    pools = asked & {"life", "energy_shield", "hybrid"}
+    layers = asked & {"armour", "evasion"}
+    if (not pools or choice.pool in pools) and layers <= set(choice.mitigation):
+        return None
+    wanted = " and ".join(sorted(asked)).replace("_", " ")
+    text = f"The build relies on {choice.pool.replace('_', ' ')}, but {wanted} was asked for."
+    return _conflict(ConflictType.GOAL_MISMATCH, Q.SURVIVABILITY, "defence", text, Demand.MORE_EFFECTIVE_LIFE)
+
+
+def _excluded_main(brief: Brief) -> BuildConflict | None:
+    choice = brief.decided(Q.DAMAGE_DELIVERY, DeliveryChoice)
+    gem = brief.catalogue.by_id.get(choice.skill_id) if choice else None
+    if gem is None or not brief.exclusions.gem(gem):
+        return None
+    text = f"{gem.name} is among what was ruled out ({', '.join(brief.listed('exclude'))})."
+    severity = Severity.WARNING if brief.explicit("skill") else Severity.BLOCKING
+    return _conflict(ConflictType.INVARIANT_VIOLATED, Q.DAMAGE_DELIVERY, "exclude", text, Demand.OTHER_SKILL, severity)
+
+
+def _conflict(
+    kind: ConflictType,
+    where: SubProblemName,
+    subject: str,
+    text: str,
+    demand: Demand,
+    severity: Severity = Severity.BLOCKING,
+) -> BuildConflict:
+    return BuildConflict(
+        id=conflict_id(kind, [where], subject),
+        type=kind,
+        severity=severity,
+        subject=subject,
+        affected=[where],
+        message=text,
+        suggested_solutions=[Suggestion(strategy=f"as_asked_{subject}", sub_problem=where, demand=demand, text=text)],
+    )
+
+
 _DECIDE: Mapping[SubProblemName, Callable[[Brief], Decision]] = {
     Q.ASCENDANCY: decide_ascendancy,
     Q.DAMAGE_DELIVERY: decide_delivery,

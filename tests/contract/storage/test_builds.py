@@ -9,10 +9,9 @@ import pytest
 
 from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
 from app.model.blueprint import Blueprint
-from app.model.invariants import Invariant, InvariantSet
+from app.model.constraints import Invariant, InvariantSet
 from app.model.names import BuildStatus, Outcome, Phase, Provenance
-from app.model.record import BuildFailure, ReasonerVersion
-from app.model.request import BuildRequest
+from app.model.record import BuildFailure, BuildRequest, ReasonerVersion
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.storage.base import Checkpoint

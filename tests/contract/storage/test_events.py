@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from app.core.errors import NotFound, StorageError
-from app.core.redaction import Redactor
+from app.core.logs import Redactor
 from app.model.events import CallOutcome
 from app.model.names import Phase, SubProblemName
 from app.storage.events import SqlEventStore

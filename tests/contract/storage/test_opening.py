@@ -17,9 +17,8 @@ from sqlmodel import SQLModel
 from app.core.errors import StorageBusy, StorageError, StorageLocked
 from app.model.state import BuildState
 from app.storage.base import Checkpoint
-from app.storage.check import check_database
 from app.storage.opening import Storage, open_storage
-from app.storage.schema import is_current, upgrade
+from app.storage.schema import check_database, is_current, upgrade
 from tests.fakes.steps import new_record
 
 HOLDER = """

@@ -13,8 +13,7 @@ import pytest
 from app.core.config import Settings
 from app.model.events import CallOutcome, ToolEvent
 from app.model.names import BuildStatus
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest
 from app.service.view import BuildView
 from app.storage.opening import open_storage
 from app.wiring import open_services

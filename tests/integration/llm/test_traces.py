@@ -16,7 +16,7 @@ from opentelemetry.trace import StatusCode
 from app.core.ids import number_of
 from app.model.events import CallOutcome, ToolEvent, ToolKind
 from app.model.names import BuildStatus
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.storage.opening import open_storage
 from app.wiring import open_services
 from tests.fakes.llm_bench import KEY, PROMPT, llm_settings

@@ -8,10 +8,9 @@ import httpx
 import pytest
 
 from app.model.blueprint import Blueprint
-from app.model.invariants import Invariant, InvariantSet, Question
+from app.model.constraints import Invariant, InvariantSet, Question
 from app.model.names import BuildStatus, Mode, Phase, Provenance
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
 from tests.fakes.service import World
 

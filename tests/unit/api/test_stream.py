@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.stream import watch
+from app.api.recordings import watch
 from app.model.names import BuildStatus
 from tests.fakes.samples import a_record
 from tests.fakes.service import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.bench import service
-from app.bench.manyevents import metrics_cost
+from app.bench.recording import metrics_cost
 from app.core.config import Settings
 from app.core.errors import InputError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.bench import whatif
-from app.bench.candidates import load_case
-from app.bench.processes import cpu_seconds, private_megabytes
+from app.bench.builds import cpu_seconds, private_megabytes
+from app.bench.whatif import load_case
 from app.core.config import Settings
 from app.core.errors import NotAvailable
 from tests.fakes.engine import small_world

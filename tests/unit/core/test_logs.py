@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.core.logs import set_up_logging
-from app.core.redaction import Redactor
+from app.core.logs import Redactor, set_up_logging
 
 SECRET = "sk-canary-42"
 

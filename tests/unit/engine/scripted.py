@@ -16,8 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.engine.protocol import Refused
-from app.model.blueprint import Blueprint, Change
-from app.model.changes import apply_changes
+from app.model.blueprint import Blueprint, Change, apply_changes
 
 _CHANGES = TypeAdapter(list[Change])
 _VERSION = {"name": "scripted", "version": "1", "tree_version": "0_0", "estimate": True}

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.core.errors import BadImport
-from app.engine.pob.canonical import canonical
-from app.engine.pob.xmltext import MAX_XML_BYTES, write
+from app.engine.files.xml import MAX_XML_BYTES, canonical, write
 
 
 def document(body: str) -> bytes:

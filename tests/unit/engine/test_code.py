@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import BadImport
-from app.engine.pob.code import decode, encode
-from app.engine.pob.xmltext import MAX_XML_BYTES
+from app.engine.files.codes import decode, encode
+from app.engine.files.xml import MAX_XML_BYTES
 
 
 @settings(deadline=None)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import InstallFailed
-from app.engine.pob.files import REQUIRED, is_needed, tree_file
 from app.engine.pob.install import MARKER, digest, install, status
+from app.engine.pob.sources import REQUIRED, is_needed, tree_file
 
 NEEDED_LIST = Path(__file__).resolve().parents[4] / "shared" / "notes" / "pob_runtime_files.txt"
 MANIFEST = '<PoBVersion>\n\t<Version number="{}" platform="x"/>\n</PoBVersion>\n'

@@ -10,7 +10,7 @@ from app.core.errors import InvalidTransition
 from app.machine.phases import PHASES, entry_phase, next_phase
 from app.machine.subproblems import SUB_PROBLEMS, SubProblemTrigger, check_moves, next_status
 from app.model.names import Mode, Phase, SubProblemName, SubProblemStatus, Trigger
-from app.model.subproblems import SubProblem
+from app.model.sub_problems import SubProblem
 
 PHASE_ROWS = {
     ("decompose", "decomposed"): "explore",

@@ -19,8 +19,8 @@ from app.model.blueprint import (
     SetMain,
     SkillGroup,
     Unequip,
+    apply_changes,
 )
-from app.model.changes import apply_changes
 from app.model.names import Attribute
 
 EMPTY = Blueprint(class_name="Sorceress", level=90)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.model.floors import floors_for
+from app.model.demands import floors_for
 from app.model.names import GearTier
 
 

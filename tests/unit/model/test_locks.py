@@ -20,7 +20,7 @@ from app.model.blueprint import (
     SkillGroup,
     Unequip,
 )
-from app.model.locks import Locks, Part
+from app.model.moves import Locks, Part
 from app.model.names import Attribute
 
 GROUP = SkillGroup(gems=[Gem(gem_id="spark", name="Spark")])

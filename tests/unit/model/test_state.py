@@ -6,12 +6,11 @@ import pytest
 from pydantic import ValidationError
 
 from app.model.blueprint import Blueprint, PassiveNode
-from app.model.choices import SpiritChoice
 from app.model.conflicts import BuildConflict, conflict_id
 from app.model.names import ConflictType, Phase, Severity, SubProblemName, SubProblemStatus
 from app.model.state import BuildState, Snapshot
 from app.model.stats import EngineVersion, Stats, damage_per_second
-from app.model.subproblems import Decision, SubProblem
+from app.model.sub_problems import Decision, SpiritChoice, SubProblem
 
 ENGINE = EngineVersion(name="pob", version="0.20.0", tree_version="0_5")
 

@@ -8,9 +8,8 @@ from app.core.errors import InvalidTransition
 from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.model.blueprint import Blueprint
-from app.model.choices import Choice
 from app.model.conflicts import BuildConflict
-from app.model.invariants import Invariant, InvariantSet
+from app.model.constraints import Invariant, InvariantSet
 from app.model.names import (
     ConflictType,
     Demand,
@@ -22,18 +21,17 @@ from app.model.names import (
     SubProblemStatus,
     Trigger,
 )
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.model.state import BuildState, ConstructProgress
 from app.model.stats import Inspection, Stats
-from app.model.subproblems import Constraint, Decision, SubProblem
-from app.phases.base import PhaseContext, PhaseResult
-from app.phases.construct import MEASURE, ConstructPhase, broken_assumption, gear_of, goal_of, level_of
-from app.phases.reopening import REOPENED
+from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
+from app.phases.base import PhaseContext, PhaseResult, gear_of, goal_of, level_of
+from app.phases.construct.stages import MEASURE, ConstructPhase, broken_assumption
+from app.phases.reopened import REOPENED
 from app.search.base import SearchContext, StageResult
-from app.search.foundation import blank, config_for
-from app.search.stage_skills import helper_skills, main_supports, persistent_skills
-from app.search.stage_tree import ascend, finish, grow_tree, polish_tree, settle_attributes
-from app.search.stages import FOUNDATION, STAGES, SearchStage, stages_for
+from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
+from app.search.stages.skills import blank, config_for, helper_skills, main_supports, persistent_skills
+from app.search.stages.table import FOUNDATION, STAGES, SearchStage, stages_for
 from tests.fakes.arithmetic import VERSION, ArithmeticEngine, World, active, node, support
 from tests.unit.search.conftest import PLAN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.model.names import SubProblemName, SubProblemStatus, Trigger
-from app.model.subproblems import SubProblem
+from app.model.sub_problems import SubProblem
 from app.phases.decompose import DecomposePhase
 from app.reasoning.base import Decomposition, ReasoningContext
 from app.reasoning.rules import RulesReasoner

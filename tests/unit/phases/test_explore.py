@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.model.choices import DeliveryChoice, ScalingChoice
 from app.model.memory import Memory, MemoryKey
 from app.model.names import Demand, Goal, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import Elimination
-from app.model.subproblems import Constraint
+from app.model.sub_problems import Constraint, DeliveryChoice, ScalingChoice
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
-from app.phases.explore import ExplorePhase
-from app.phases.reopening import REOPENED, reopen, taken_back
+from app.phases.explore.questions import ExplorePhase
+from app.phases.reopened import REOPENED, reopen, taken_back
 from app.storage.base import NoMemory
 from tests.contract.storage.test_memory import a_memory
 from tests.fakes.engine import small_world

@@ -9,7 +9,7 @@ import pytest
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.facts import GemFact
-from app.phases.guide import guide_to, how_to_play
+from app.phases.validate.guide import guide_to, how_to_play
 
 
 def gem(name: str, *, kind: str = "active", types: tuple[str, ...] = (), spirit: float = 0.0) -> GemFact:

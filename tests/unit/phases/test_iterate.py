@@ -6,26 +6,17 @@ from typing import Any
 
 import pytest
 
+from app.conflicts.order import in_order
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Suggestion
-from app.model.names import (
-    ConflictType,
-    Demand,
-    Outcome,
-    Role,
-    Severity,
-    SubProblemName,
-    SubProblemStatus,
-    Trigger,
-)
+from app.model.names import ConflictType, Demand, Outcome, Role, Severity, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState, Snapshot
 from app.model.stats import Stats
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
-from app.phases.explore import ExplorePhase
-from app.phases.iterate import MOST_ITERATIONS, IteratePhase
-from app.phases.ordering import in_order
-from app.phases.reopening import REOPENED
+from app.phases.explore.questions import ExplorePhase
+from app.phases.iterate.loop import MOST_ITERATIONS, IteratePhase
+from app.phases.reopened import REOPENED
 from app.reasoning.base import ReasoningContext, Resolution
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.arithmetic import VERSION, ArithmeticEngine, World

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from app.conflicts.requirements import main_skill_usable
+from app.conflicts.strength import resistances
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Severity, Trigger
 from app.model.stats import Inspection
-from app.phases.construct import ConstructPhase, broken_assumption
-from app.phases.noticing import TOLERATED
-from app.phases.rules.requirements import main_skill_usable
-from app.phases.rules.strength import resistances
-from app.phases.validate import _merge
+from app.phases.construct.stages import TOLERATED, ConstructPhase, broken_assumption
+from app.phases.validate.judgement import _merge
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, run_all, stage, world
 from tests.unit.validate.conftest import make_case

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from app.model.invariants import Invariant, InvariantSet
+from app.model.constraints import Invariant, InvariantSet
 from app.model.memory import Memory, MemoryKey, Wish
 from app.model.names import Mode, Outcome, Provenance, SubProblemName, Trigger
-from app.model.record import BuildRecord
-from app.model.request import BuildRequest
+from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
 from app.phases.base import PhaseResult
-from app.phases.construct import ConstructPhase
-from app.phases.remembering import EVALUATIONS, OBJECTIVE, habits, memory_of
-from app.search.stages import RECOLLECT
+from app.phases.construct.stages import ConstructPhase
+from app.phases.memory import EVALUATIONS, OBJECTIVE, habits, memory_of
+from app.search.stages.table import RECOLLECT
 from app.storage.base import NoMemory
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.phases.test_construct import TOY_STAGES, context, decided, fresh, stage, world

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from app.conflicts.items import slots_with_room
+from app.conflicts.requirements import holds_what_was_decided, main_skill_usable
 from app.model.blueprint import AffixRoll, GearItem
-from app.model.choices import DeliveryChoice
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.facts import BaseFact
 from app.model.names import ConflictType, Demand, Role, Severity, SubProblemName
 from app.model.state import BuildState
-from app.model.subproblems import Constraint, SubProblem
-from app.phases.iterate import least_disruptive
-from app.phases.reopening import constraints_of
-from app.phases.rules.requirements import holds_what_was_decided, main_skill_usable
-from app.phases.rules.room import slots_with_room
-from app.search.atlas import Atlas
-from app.search.mending import Damage, newest, reconnected
-from app.search.stages import STAGES, repairs_for
+from app.model.sub_problems import Constraint, DeliveryChoice, SubProblem
+from app.phases.iterate.loop import least_disruptive
+from app.phases.reopened import constraints_of
+from app.search.passives.atlas import Atlas
+from app.search.stages.repair import Damage, newest, reconnected
+from app.search.stages.table import STAGES, repairs_for
 from tests.fakes.arithmetic import node
 from tests.unit.validate.conftest import MakeCase, make_case
 

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.console import domain as console
-from app.console.codes import Exit
-from app.core.config import Settings
-from app.core.resources import resource_dir
+from app.console.exits import Exit
+from app.core.config import Settings, resource_dir
 from app.engine.pob.install import InstalledPob
 from app.prompting.check import DomainReport, check
-from app.prompting.frontmatter import split
-from app.prompting.library import PromptLibrary
+from app.prompting.library import PromptLibrary, split
 
 
 def header(version: str) -> str:

@@ -6,12 +6,12 @@ from itertools import groupby
 
 import pytest
 
-from app.core.resources import resource_dir
+from app.conflicts.roots import with_causes
+from app.core.config import resource_dir
 from app.model.conflicts import BuildConflict
-from app.model.floors import floors_for
+from app.model.demands import floors_for
 from app.model.names import ConflictType, Demand, GearTier, Severity, SubProblemName
-from app.phases.rules.causes import with_causes
-from app.reasoning.rules.dependencies import dependencies_for
+from app.reasoning.questions.brief import dependencies_for
 from tests.knowledge import FILES, knowledge, numbers, rows, strategies
 
 MAX_BYTES = 16_000

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.errors import NotFound
-from app.prompting.fence import MAX_UNTRUSTED_CHARS, fenced
-from app.prompting.library import MAX_FILE_BYTES, PromptLibrary
+from app.prompting.library import MAX_FILE_BYTES, MAX_UNTRUSTED_CHARS, PromptLibrary, fenced
 
 
 @pytest.fixture

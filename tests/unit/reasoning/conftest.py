@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.reasoning.rules.catalogue import Catalogue
+from app.knowledge.catalogue import Catalogue
 from tests.fakes.engine import FactsEngine, small_world
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.model.invariants import InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName, SubProblemStatus
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.model.subproblems import Decision
+from app.model.sub_problems import Decision
 from app.reasoning.base import ReasoningContext
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine

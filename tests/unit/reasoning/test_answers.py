@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from app.core.errors import LlmBadOutput
-from app.reasoning.answers import MAX_ANSWER_CHARS, parse_answer
+from app.reasoning.llm.conversation import MAX_ANSWER_CHARS, parse_answer
 
 
 class Pick(BaseModel):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.model.choices import (
+from app.model.conflicts import BuildConflict, Suggestion
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.state import Elimination
+from app.model.sub_problems import (
+    Constraint,
     DeliveryChoice,
     RequirementsChoice,
     ScalingChoice,
@@ -12,10 +16,6 @@ from app.model.choices import (
     SurvivabilityChoice,
     SustainChoice,
 )
-from app.model.conflicts import BuildConflict, Suggestion
-from app.model.names import ConflictType, Demand, Severity, SubProblemName
-from app.model.state import Elimination
-from app.model.subproblems import Constraint
 from app.reasoning.base import ReasoningContext
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine

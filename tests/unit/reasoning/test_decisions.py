@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.model.choices import (
+from app.model.names import Provenance, SubProblemName, SubProblemStatus
+from app.model.sub_problems import (
     AscendancyChoice,
     DeliveryChoice,
     RequirementsChoice,
@@ -13,7 +14,6 @@ from app.model.choices import (
     SurvivabilityChoice,
     SustainChoice,
 )
-from app.model.names import Provenance, SubProblemName, SubProblemStatus
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine
 from tests.unit.reasoning.planning import decision, plan

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.model.names import SubProblemName
-from app.reasoning.rules.dependencies import dependencies_for, without_cycles
+from app.reasoning.questions.brief import dependencies_for, without_cycles
 
 Q = SubProblemName
 

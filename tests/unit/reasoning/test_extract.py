@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.model.invariants import InvariantSet
+from app.knowledge.catalogue import Catalogue
+from app.model.constraints import InvariantSet
 from app.model.names import GearTier, Provenance
-from app.model.request import BuildRequest
-from app.reasoning.rules.catalogue import Catalogue
-from app.reasoning.rules.extract import extract_from
+from app.model.record import BuildRequest
+from app.reasoning.prompt.extract import extract_from
 
 PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("lightning sorceress for mapping", {"class": "Sorceress", "damage_type": "lightning", "goal": "mapping"}),

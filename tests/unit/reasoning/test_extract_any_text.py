@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.model.invariants import InvariantSet
+from app.knowledge.catalogue import Catalogue
+from app.model.constraints import InvariantSet
 from app.model.names import GearTier, Goal
-from app.model.request import BuildRequest
-from app.reasoning.rules.catalogue import Catalogue
-from app.reasoning.rules.extract import extract_from
+from app.model.record import BuildRequest
+from app.reasoning.prompt.extract import extract_from
 from tests.fakes.engine import small_facts
 
 _FACTS = small_facts()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.model.locks import WEAPON_SLOTS, Part
-from app.reasoning.rules.refining import read_refinement
+from app.model.moves import WEAPON_SLOTS, Part
+from app.reasoning.prompt.refinement import read_refinement
 
 EVERYTHING_BUT_JEWELS = sorted(set(Part) - {Part.JEWELS})
 

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from app.model.blueprint import Blueprint, Gem, SkillGroup
-from app.model.choices import (
+from app.model.constraints import InvariantSet
+from app.model.demands import Floors, floors_for
+from app.model.names import GearTier, Goal
+from app.model.sub_problems import (
     AscendancyChoice,
     DeliveryChoice,
     RequirementsChoice,
@@ -18,12 +21,9 @@ from app.model.choices import (
     SurvivabilityChoice,
     SustainChoice,
 )
-from app.model.floors import Floors, floors_for
-from app.model.invariants import InvariantSet
-from app.model.names import GearTier, Goal
 from app.search.base import Plan, SearchContext
+from app.search.incumbent import Workbench
 from app.search.objective import Objective, objective_for
-from app.search.workbench import Workbench
 from tests.fakes.arithmetic import ArithmeticEngine, World
 
 PLAN = Plan(

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from app.search.ascendancy import AscendancySearch
-from app.search.atlas import Atlas
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.passives.ascendancy import AscendancySearch
+from app.search.passives.atlas import Atlas
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

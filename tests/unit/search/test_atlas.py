@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.model.facts import NodeFact
-from app.search.atlas import Atlas
+from app.search.passives.atlas import Atlas
 
 SIZE = 9
 EDGES = st.sets(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)), max_size=16)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from app.model.blueprint import PassiveNode
 from app.model.names import Attribute
-from app.search.atlas import Atlas
-from app.search.attributes import AttributeSearch
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.attributes import AttributeSearch
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import START, Context
 

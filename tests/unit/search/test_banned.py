@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.model.choices import ScalingChoice, SurvivabilityChoice
-from app.search.atlas import Atlas
-from app.search.stage_tree import banned_nodes
+from app.model.sub_problems import ScalingChoice, SurvivabilityChoice
+from app.search.passives.atlas import Atlas
+from app.search.stages.passives import banned_nodes
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import PLAN, Context
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.model.facts import AffixFact, BaseFact
-from app.search.gear_pool import SlotPool
+from app.search.gear.pool import SlotPool
 
 GLOVES = BaseFact(name="Mitts", type="Gloves", slots=["Gloves"], socket_limit=1)
 LIFE = AffixFact(

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from app.model.blueprint import Equip, GearItem, Unequip
+from app.model.constraints import Invariant, InvariantSet
+from app.model.demands import floors_for
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
-from app.model.floors import floors_for
-from app.model.invariants import Invariant, InvariantSet
 from app.model.names import GearTier, Provenance
-from app.search.flasks import charm_changes
-from app.search.gear import optimise_gear
-from app.search.gear_pool import slot_pool
-from app.search.shopping import shopping_list
-from app.search.uniques import wearable
+from app.search.gear.flasks import charm_changes
+from app.search.gear.legality import shopping_list
+from app.search.gear.pool import slot_pool
+from app.search.gear.start import optimise_gear
+from app.search.gear.uniques import wearable
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

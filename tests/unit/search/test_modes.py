@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from app.engine.base import Outputs
 from app.model.blueprint import Blueprint, Change, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
-from app.search.modes import ModeSearch, chosen, counts, monster_of, offering, variants
+from app.search.skills.gems import ModeSearch, chosen, counts, monster_of, offering, variants
 
 GROUP = SkillGroup(gems=[Gem(gem_id="zap", name="Zap")])
 Rate = Callable[[SkillGroup], dict[str, float]]

@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from app.search.quiet import stdout_to_stderr
+from app.search.gear.model import stdout_to_stderr
 
 
 def test_native_output_goes_to_stderr_and_only_inside(capfd: pytest.CaptureFixture[str]) -> None:

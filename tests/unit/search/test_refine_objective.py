@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.model.demands import floors_for
 from app.model.experiments import Direction, Wish
-from app.model.floors import floors_for
 from app.model.names import GearTier
 from app.search.objective import Guard
-from app.search.refining.objective import RefineObjective, refine_objective
+from app.search.refine.objective import RefineObjective, refine_objective
 
 BASE = {"DPS": 1000.0, "TotalEHP": 5000.0, "FireResist": 75.0, "ColdResist": 75.0, "LightningResist": 40.0}
 

@@ -7,9 +7,9 @@ import pytest
 from app.engine.base import Outputs
 from app.model.blueprint import Blueprint
 from app.model.names import GearTier
-from app.search.gems import by_id
-from app.search.skills import SkillSearch, usable_with
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.skills.gems import by_id
+from app.search.skills.helpers import SkillSearch, usable_with
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active
 from tests.unit.search.conftest import START, Context
 

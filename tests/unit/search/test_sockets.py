@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from app.model.blueprint import GearItem
-from app.search.atlas import Atlas
-from app.search.sockets import JewelSeats
-from app.search.tree import TreeSearch
-from app.search.workbench import Workbench
+from app.search.gear.jewels import JewelSeats
+from app.search.incumbent import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.tree import TreeSearch
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

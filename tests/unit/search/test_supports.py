@@ -5,9 +5,9 @@ from itertools import combinations
 
 from app.model.facts import GemFact
 from app.model.names import GearTier
-from app.search.gems import by_id, support_slots, usable_level
-from app.search.supports import SupportRules, SupportSearch, Team
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.skills.gems import by_id, support_slots, usable_level
+from app.search.skills.supports import SupportRules, SupportSearch, Team
 from tests.fakes.arithmetic import World, active, support
 from tests.unit.search.conftest import Context
 

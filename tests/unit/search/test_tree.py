@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from app.model.blueprint import Allocate, PassiveNode
 from app.model.names import Attribute
-from app.search.atlas import Atlas
 from app.search.base import SearchContext
-from app.search.levelling import levelling_order, ordered
-from app.search.tree import TreeSearch
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.tree import TreeSearch, levelling_order, ordered
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from app.search.atlas import Atlas
-from app.search.tree import TreeSearch
-from app.search.tree_alternatives import alternatives
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.tree import TreeSearch
+from app.search.stages.passives import alternatives
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from app.model.blueprint import Allocate, Blueprint, PassiveNode
-from app.search.atlas import Atlas
-from app.search.weapon_sets import anchors, marked, marking, of_set, set_in_use
-from app.search.workbench import Workbench
+from app.search.incumbent import Workbench
+from app.search.passives.atlas import Atlas
+from app.search.passives.weapon_sets import anchors, marked, marking, of_set, set_in_use
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lxml import etree
 
+from app.conflicts.table import related
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Severity
-from app.phases.rules import related
-from app.service import conflict_picture
-from app.service.conflict_view import ConflictView
+from app.service import conflict_pictures as conflict_picture
+from app.service.view import ConflictView
 
 HOSTILE = 'Ring 1, "<script>alert(1)</script>": a & b ]]> --> end'
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.errors import InputError
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.service.intake import check_prompt, check_request, is_plain_text
 
 

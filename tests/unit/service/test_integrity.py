@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.model.names import BuildStatus
-from app.service.integrity import check_store
+from app.service.health import check_store
 from tests.fakes.samples import a_complete_record, a_record, an_event, an_iterating_record
 from tests.fakes.stores import MemoryBuildStore, MemoryEventStore
 

@@ -9,8 +9,7 @@ from app.core.config import Settings
 from app.core.errors import InputError, NotFound
 from app.model.memory import Memory, Wish
 from app.model.names import SubProblemName
-from app.model.recalled import UsedMemory
-from app.model.state import Elimination
+from app.model.state import Elimination, UsedMemory
 from app.service.memory import Memories, MemoryPage
 from app.service.presentation import as_text, presentation_of
 from app.storage.base import NoMemory

@@ -11,11 +11,11 @@ import yaml
 
 from app.bench.refinement import broken_locks, worn
 from app.core.config import Settings
-from app.engine.pob.code import encode
-from app.engine.pob.xmltext import read
+from app.engine.files.codes import encode
+from app.engine.files.xml import read
 from app.engine.sketch.backend import SketchBackend
 from app.model.names import Mode, Phase, Provenance, SubProblemName
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
 from app.service.services import Services

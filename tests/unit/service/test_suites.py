@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import InputError
+from app.metrics.matchers import InvalidMatcher
 from app.model.names import GearTier
-from app.service.evaluations import check_facts
-from app.service.suites import SuiteTask, load_suite
+from app.service.evaluations import SuiteTask, check_facts, load_suite
 from app.service.view import view_of
-from app.tools.matchers import InvalidMatcher
 from tests.fakes.samples import a_complete_record
 
 

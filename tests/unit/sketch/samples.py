@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
 from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.pack import Pack
 from app.model.blueprint import AffixRoll, Blueprint, GearItem, Gem, PassiveNode, SkillGroup

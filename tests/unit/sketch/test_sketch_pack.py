@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from pydantic import BaseModel
 
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
 from app.engine.sketch.answers import can_spawn, slots_of
 from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.lines import Wording, parts, span_parts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from app.engine.pob.canonical import canonical
+from app.engine.files.xml import canonical
 from app.engine.protocol import Refused
 from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.export import NOTES

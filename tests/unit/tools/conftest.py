@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.redaction import Redactor
+from app.core.logs import Redactor
 from app.model.events import ToolEvent
 from app.model.names import Phase
 from app.storage.opening import Storage, open_storage

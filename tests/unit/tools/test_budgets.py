@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.bench.baseline import section_of, write_section
-from app.core.resources import resource_dir
+from app.core.config import resource_dir
+from app.metrics.efficiency import BASELINE, load_budgets
 from app.model.events import CacheUse, CallOutcome
 from app.service.recordings import Recordings
-from app.tools.budgets import BASELINE, load_budgets
 from tests.fakes.samples import a_complete_record, an_event
 from tests.fakes.stores import MemoryBuildStore, MemoryEventStore
 

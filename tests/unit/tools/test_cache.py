@@ -9,13 +9,12 @@ from datetime import datetime
 import pytest
 
 from app.core.errors import EngineCrashed, EngineRefused, StorageError
+from app.metrics.efficiency import measure
 from app.model.blueprint import Blueprint, PassiveNode, SetConfig
 from app.model.events import CacheUse, CallOutcome, ToolKind
 from app.storage.base import KeptResult
-from app.tools.cache import Answer, CachePolicy, ResultCache, cache_key
-from app.tools.codec import Cacheable, json_codec
+from app.tools.cache import Answer, Cacheable, CachePolicy, ResultCache, cache_key, json_codec
 from app.tools.engine import RecordedEngine
-from app.tools.metrics import measure
 from app.tools.runner import ToolRunner
 from tests.fakes.calculators import FakeEngine
 from tests.unit.tools.conftest import Bench

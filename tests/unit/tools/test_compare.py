@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.tools.compare import NO_CALLS, NO_NUMBERS, Run, Subject, call_bucket, compare
-from app.tools.comparison import Comparison, Delta
+from app.metrics.comparison import NO_CALLS, NO_NUMBERS, Comparison, Delta, Run, Subject, call_bucket, compare
 
 
 def run(task: str, **known: Any) -> Run:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.tools.expectations import Expectations, RecordedCall, Verdict, evaluate
-from app.tools.matchers import InvalidMatcher
+from app.metrics.expectations import Expectations, RecordedCall, Verdict, evaluate
+from app.metrics.matchers import InvalidMatcher
 
 
 def call(sequence: int, tool: str, ok: bool = True, turn: int = 0, **args: Any) -> RecordedCall:

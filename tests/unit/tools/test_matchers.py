@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tools.arguments import match_arguments, parse_arguments
-from app.tools.matchers import InvalidMatcher, deep_equal, parse_matcher
+from app.metrics.expectations import match_arguments, parse_arguments
+from app.metrics.matchers import InvalidMatcher, deep_equal, parse_matcher
 
 JSON = st.recursive(
     st.none()

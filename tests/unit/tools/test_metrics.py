@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from app.metrics.efficiency import Metrics, measure
+from app.metrics.figures import union_ms
 from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
-from app.tools.figures import union_ms
-from app.tools.metrics import Metrics, measure
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGETS = {"llm.extract": 8000.0, "llm.plan": 20000.0, "pob.calc": 1500.0}

@@ -15,9 +15,9 @@ from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.model.names import BuildStatus, Outcome, Phase, SubProblemName
 from app.model.record import BuildFailure, BuildRecord, ReasonerVersion
 from app.model.state import BuildState
-from app.tools.otel import BuildTraceIds
+from app.telemetry.observers import Observers, ToolCounts
+from app.telemetry.opentelemetry import BuildTraceIds
 from app.tools.runner import ToolRunner
-from app.tools.telemetry import Observers, ToolCounts
 from tests.fakes.samples import ENGINE, a_record, an_event
 from tests.fakes.traces import Traced, context, said
 from tests.unit.tools.conftest import Bench

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from app.core.errors import BudgetExceeded, EngineCrashed
+from app.metrics.efficiency import measure
 from app.model.events import CallOutcome, ToolKind
-from app.tools.cache import ResultCache
-from app.tools.codec import Cacheable, json_codec
-from app.tools.metrics import measure
+from app.telemetry.observers import ToolCounts
+from app.tools.cache import Cacheable, ResultCache, json_codec
 from app.tools.quota import Quota, QuotaLimits
 from app.tools.runner import ToolRunner
-from app.tools.telemetry import ToolCounts
 from tests.unit.tools.conftest import Bench
 
 PRICED = {"usage": {"input": 900, "output": 100, "cache_read": 800}, "cost_usd": "0.02", "cost_source": "table"}

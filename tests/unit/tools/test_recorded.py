@@ -5,10 +5,10 @@ from __future__ import annotations
 from app.core.errors import EngineCrashed
 from app.engine.base import Engine
 from app.model.blueprint import Blueprint, PassiveNode, SetMain
+from app.model.constraints import InvariantSet
 from app.model.events import CallOutcome, ToolKind
-from app.model.invariants import InvariantSet
 from app.model.names import SubProblemName
-from app.model.request import BuildRequest
+from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner

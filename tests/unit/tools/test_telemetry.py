@@ -7,8 +7,8 @@ from typing import Any
 
 from app.core.errors import EngineCrashed
 from app.model.events import CacheUse, CallOutcome, ToolKind
+from app.telemetry.observers import SECONDS, ToolCounts
 from app.tools.runner import ToolRunner
-from app.tools.telemetry import SECONDS, ToolCounts
 from tests.fakes.samples import a_complete_record, an_event
 from tests.unit.tools.conftest import Bench
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from app.conflicts.case import Case
 from app.model.blueprint import Blueprint, GearItem, Gem, SkillGroup
+from app.model.demands import floors_for
 from app.model.facts import BaseFact
-from app.model.floors import floors_for
 from app.model.names import GearTier
 from app.model.stats import EngineVersion, Inspection, Stats
-from app.phases.rules.case import Case
 
 MakeCase = Callable[..., Case]
 ENGINE = EngineVersion(name="test", version="1", tree_version="0_5")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.model.blueprint import AffixRoll, GearItem
+from app.model.demands import GearLimits
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
-from app.model.floors import GearLimits
-from app.search.legality import BaseKnowledge, item_problems, slot_fits, text_problems, unobtainable
+from app.search.gear.legality import BaseKnowledge, item_problems, slot_fits, text_problems, unobtainable
 
 MID = GearLimits(max_affixes=5, max_affix_level=65, max_uniques=2)
 RING = BaseFact(name="Gold Ring", type="Ring", slots=["Ring 1", "Ring 2"], requirements={"level": 40})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from app.conflicts.order import in_order
+from app.conflicts.roots import chains, with_roles
+from app.conflicts.table import related
 from app.model.conflicts import BuildConflict, Cause
 from app.model.names import ConflictType, Role, Severity, SubProblemName
-from app.phases.ordering import in_order
-from app.phases.rules import related
-from app.phases.rules.roots import chains, with_roles
 
 T = ConflictType
 Q = SubProblemName

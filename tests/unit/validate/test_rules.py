@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
+from app.conflicts.case import Case
+from app.conflicts.table import RULES, find_conflicts, related
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
-from app.model.choices import ScalingChoice, SustainChoice
 from app.model.conflicts import BuildConflict
+from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import BaseFact
-from app.model.invariants import Invariant, InvariantSet
 from app.model.names import ConflictType, Demand, Provenance, Role, Severity, SubProblemName
 from app.model.stats import GemFinding, ItemFinding, Requirement
-from app.phases.rules import RULES, find_conflicts, related
-from app.phases.rules.case import Case
+from app.model.sub_problems import ScalingChoice, SustainChoice
 
 MakeCase = Callable[..., Case]
 BLOCKING, WARNING = Severity.BLOCKING, Severity.WARNING

@@ -8,30 +8,21 @@ from typing import Any
 
 import pytest
 
+from app.conflicts.order import caveats
 from app.core.ids import BuildId
 from app.engine.base import Facts, Outputs, Session
 from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict, Suggestion
+from app.model.constraints import Invariant, InvariantSet
+from app.model.demands import floors_for
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
-from app.model.floors import floors_for
-from app.model.invariants import Invariant, InvariantSet
-from app.model.names import (
-    ConflictType,
-    Demand,
-    GearTier,
-    Outcome,
-    Provenance,
-    Role,
-    Severity,
-    SubProblemName,
-    Trigger,
-)
-from app.model.request import BuildRequest
+from app.model.names import ConflictType, Demand, GearTier, Outcome, Provenance, Role, Severity, SubProblemName, Trigger
+from app.model.record import BuildRequest
 from app.model.state import BuildState, Snapshot
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
-from app.model.subproblems import Discovery
+from app.model.sub_problems import Discovery
 from app.phases.base import PhaseContext
-from app.phases.validate import ValidatePhase, better, caveats
+from app.phases.validate.judgement import ValidatePhase, better
 from app.reasoning.base import Decomposition, Exploration, Idea, ReasoningContext, Remarks, Resolution, Workshop
 
 VERSION = EngineVersion(name="fake", version="1", tree_version="0_5")

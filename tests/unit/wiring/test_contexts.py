@@ -6,7 +6,7 @@ from typing import Any
 
 from app.storage.base import EventStore
 from app.tools.runner import ToolRunner
-from app.wiring.contexts import StepContexts
+from app.wiring.services import StepContexts
 from tests.fakes.calculators import FakeEngine, FakeReasoner
 from tests.fakes.samples import a_record
 from tests.fakes.stores import MemoryEventStore

@@ -9,8 +9,7 @@ import pytest
 from app.core.config import Settings
 from app.core.errors import ReasonerMissing
 from app.model.names import Phase
-from app.model.record import ReasonerVersion
-from app.model.request import BuildRequest, ReasonerChoice
+from app.model.record import BuildRequest, ReasonerChoice, ReasonerVersion
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 from app.wiring.reasoners import ReasonerRoom

@@ -7,15 +7,21 @@ from typing import Any
 import pytest
 
 from app.core.errors import LlmBadOutput
-from app.model.choices import DeliveryChoice, RequirementsChoice, ScalingChoice, SurvivabilityChoice
 from app.model.names import Demand, Provenance, SubProblemName
 from app.model.state import Elimination
-from app.model.subproblems import Constraint, Decision
+from app.model.sub_problems import (
+    Constraint,
+    Decision,
+    DeliveryChoice,
+    RequirementsChoice,
+    ScalingChoice,
+    SurvivabilityChoice,
+)
 from app.reasoning.base import ReasoningContext
-from app.reasoning.llm.deciding import decided
+from app.reasoning.llm.decisions import decided
 from app.reasoning.llm.schemas import EXPLORE_ANSWERS
+from app.reasoning.questions.brief import Brief
 from app.reasoning.rules import RulesReasoner
-from app.reasoning.rules.brief import Brief
 from tests.fakes.engine import FactsEngine
 from tests.unit.reasoning.planning import plan
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from app.core.errors import LlmBadOutput
-from app.model.invariants import InvariantSet
+from app.knowledge.catalogue import Catalogue
+from app.model.constraints import InvariantSet
 from app.model.names import Provenance
-from app.model.request import BuildRequest
-from app.reasoning.llm.extracting import constraints
+from app.model.record import BuildRequest
+from app.reasoning.llm.extract import constraints
 from app.reasoning.llm.schemas import ExtractAnswer
-from app.reasoning.rules.catalogue import Catalogue
 
 
 def read(catalogue: Catalogue, prompt: str, *found: dict[str, Any], **more: Any) -> InvariantSet:

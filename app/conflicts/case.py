@@ -1,0 +1,135 @@
+"""What a rule looks at and how it says what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.engine.base import Engine
+from app.knowledge.weapons import weapon_words
+from app.model.blueprint import Blueprint
+from app.model.conflicts import BuildConflict, Suggestion, conflict_id
+from app.model.constraints import InvariantSet
+from app.model.demands import Floors, GearLimits, floors_for
+from app.model.facts import BaseFact
+from app.model.names import ConflictType, Demand, GearTier, Goal, Severity, SubProblemName
+from app.model.state import BuildState
+from app.model.stats import Inspection, ItemFinding, Stats
+from app.model.sub_problems import Choice
+from app.search.gear.legality import gear_findings
+from app.search.stages.skills import NEAREST
+
+
+@dataclass(frozen=True)
+class Case:
+    """One calculated build with everything the rules compare it with.
+
+    `findings` are faults of items that the engine does not look for; `bases` are the bases of worn items by name;
+    `nearest` is a skill like the main one that has a calculated rate, looked for when the main one has none.
+    `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any.
+    """
+
+    blueprint: Blueprint
+    stats: Stats
+    inspection: Inspection
+    floors: Floors
+    invariants: InvariantSet = field(default_factory=InvariantSet)
+    choices: Mapping[SubProblemName, Choice] = field(default_factory=dict)
+    findings: tuple[ItemFinding, ...] = ()
+    bases: Mapping[str, BaseFact] = field(default_factory=dict)
+    goal: Goal = Goal.ALL_ROUND
+    nearest: str | None = None
+    skill_weapons: frozenset[str] = frozenset()
+
+    @property
+    def level(self) -> int:
+        """The character's level."""
+        return self.blueprint.level
+
+    @property
+    def main_skill(self) -> str:
+        """The main skill's name, or words for there being none."""
+        index = self.blueprint.main_group
+        groups = self.blueprint.groups
+        gems = groups[index - 1].gems if 0 < index <= len(groups) else []
+        return gems[0].name if gems else "no main skill"
+
+
+Rule = Callable[[Case], list[BuildConflict]]
+
+
+def advice(strategy: str, sub_problem: SubProblemName, demand: Demand, text: str, **values: Any) -> Suggestion:
+    """Return one way out; `values` are the figures that the next answer needs, `local` = only what is named changes."""
+    return Suggestion(strategy=strategy, sub_problem=sub_problem, demand=demand, values=values, text=text)
+
+
+def conflict(
+    kind: ConflictType,
+    severity: Severity,
+    subject: str,
+    message: str,
+    suggestions: list[Suggestion],
+    **evidence: Any,
+) -> BuildConflict:
+    """Return a conflict; the affected questions are those that its suggestions re-open, in their order."""
+    affected = list(dict.fromkeys(suggestion.sub_problem for suggestion in suggestions))
+    return BuildConflict(
+        id=conflict_id(kind, affected, subject),
+        type=kind,
+        severity=severity,
+        subject=subject,
+        affected=affected,
+        evidence=evidence,
+        message=message,
+        suggested_solutions=suggestions,
+    )
+
+
+OWNED_GEAR = GearLimits(max_affixes=6, max_affix_level=100, max_uniques=100, rare_uniques=True, gone_uniques=True)
+"""What somebody already wears needs no tier's permission; whether it can be made at all is still checked."""
+
+
+async def case_of(engine: Engine, invariants: InvariantSet, state: BuildState) -> Case:
+    """Return what the rules look at; an imported build may wear whatever its owner has."""
+    blueprint, stats, inspection = _complete(state)
+    floors = _floors(invariants, blueprint)
+    if state.origin == "imported":
+        floors = floors.model_copy(update={"gear": OWNED_GEAR})
+    worn = {item.base for item in blueprint.items.values()}
+    return Case(
+        blueprint=blueprint,
+        stats=stats,
+        inspection=inspection,
+        floors=floors,
+        invariants=invariants,
+        choices={name: sub.decision.choice for name, sub in state.sub_problems.items() if sub.decision is not None},
+        findings=tuple(await gear_findings(engine.facts, blueprint, floors.gear)),
+        bases={base.name: base for base in await engine.facts.bases() if base.name in worn},
+        goal=_goal(invariants),
+        nearest=state.construction.notes.get(NEAREST),
+        skill_weapons=await _weapons_of(engine, blueprint),
+    )
+
+
+async def _weapons_of(engine: Engine, blueprint: Blueprint) -> frozenset[str]:
+    """Return the kinds of weapon that the main skill can be used with; empty = it needs none."""
+    if not 0 < blueprint.main_group <= len(blueprint.groups):
+        return frozenset()
+    main = blueprint.groups[blueprint.main_group - 1].gems[0].gem_id
+    return frozenset(word for gem in await engine.facts.gems() if gem.id == main for word in weapon_words(gem))
+
+
+def _complete(state: BuildState) -> tuple[Blueprint, Stats, Inspection]:
+    assert state.blueprint is not None
+    assert state.stats is not None
+    assert state.inspection is not None
+    return state.blueprint, state.stats, state.inspection
+
+
+def _floors(invariants: InvariantSet, blueprint: Blueprint) -> Floors:
+    return floors_for(blueprint.level, GearTier(invariants.text("gear", GearTier.MID.value)))
+
+
+def _goal(invariants: InvariantSet) -> Goal:
+    return Goal(invariants.text("goal", Goal.ALL_ROUND.value))

@@ -1,0 +1,64 @@
+"""The order in which conflicts are resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.model.conflicts import BuildConflict
+from app.model.names import ConflictType, Role, Severity
+from app.reasoning.rules.reasoner import next_suggestion
+
+MOST_ATTEMPTS = 3
+"""A conflict is tried this often, then it is left."""
+
+
+def blocking(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
+    """Return the conflicts that must be resolved."""
+    return [conflict for conflict in conflicts if conflict.severity is Severity.BLOCKING]
+
+
+def merged(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
+    """Return one conflict per id: the newest, with the attempts of all of them."""
+    by_id: dict[str, BuildConflict] = {}
+    for conflict in conflicts:
+        past = by_id.get(conflict.id)
+        tried = list(dict.fromkeys([*(past.tried if past else []), *conflict.tried]))
+        attempts = max(conflict.attempts, past.attempts if past else 0)
+        by_id[conflict.id] = conflict.model_copy(update={"tried": tried, "attempts": attempts})
+    return list(by_id.values())
+
+
+def in_order(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
+    """Return the blocking conflicts that deserve an attempt, in order.
+
+    Roots before symptoms (symptoms only when no root is left); those with the same root cause stand together; fewer
+    affected questions first. A failed core assumption comes before everything, for nothing was measured after it.
+    """
+    found = blocking(merged(conflicts))
+    core = [c for c in found if c.type is ConflictType.CORE_ASSUMPTION_INVALIDATED]
+    roots = core or [c for c in found if c.role is Role.ROOT] or found
+    groups: dict[str, list[BuildConflict]] = {}
+    for conflict in sorted(roots, key=_weight):
+        groups.setdefault(_cause(conflict), []).append(conflict)
+    return [conflict for group in groups.values() for conflict in group]
+
+
+def resolvable(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
+    """Return those that have an attempt and a suggestion left."""
+    return [c for c in conflicts if c.attempts < MOST_ATTEMPTS and next_suggestion(c) is not None]
+
+
+def _weight(conflict: BuildConflict) -> tuple[int, str]:
+    return (len(conflict.affected), conflict.id)
+
+
+def _cause(conflict: BuildConflict) -> str:
+    """Return the decision that the next way out changes: conflicts that share it are resolved together."""
+    pick = next_suggestion(conflict)
+    return pick.sub_problem.value if pick else conflict.id
+
+
+def caveats(conflicts: list[BuildConflict]) -> list[str]:
+    """Return what a user must know about the build, blocking faults first, in plain words."""
+    ordered = sorted(conflicts, key=lambda conflict: conflict.severity is not Severity.BLOCKING)
+    return list(dict.fromkeys(conflict.message for conflict in ordered))

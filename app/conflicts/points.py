@@ -1,0 +1,106 @@
+"""Rules about passive points."""
+
+from __future__ import annotations
+
+from app.conflicts.case import Case, advice, conflict
+from app.model.conflicts import BuildConflict
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
+
+_TREE = ConflictType.TREE_OVERFLOW
+_SCALING = SubProblemName.DAMAGE_SCALING
+_ASCENDANCY = SubProblemName.ASCENDANCY
+
+
+def points_within_level(case: Case) -> list[BuildConflict]:
+    """Passives cost at most level - 1 + 24 from quests; a passive of one weapon set counts once for both sets."""
+    points = case.inspection.points
+    used = points.get("used", 0)
+    available = max(case.floors.passive_points, points.get("available", 0))
+    if used <= available:
+        return []
+    over = used - available
+    ways = [
+        advice("trim_tree", _SCALING, Demand.FEWER_POINTS, f"free {over} passives", over=over, local=True),
+        advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew", over=over),
+    ]
+    message = f"{used} passive points are used, {available} exist at level {case.level}."
+    return [
+        conflict(_TREE, Severity.BLOCKING, "passives", message, ways, required=used, available=available, unit="points")
+    ]
+
+
+def weapon_set_points(case: Case) -> list[BuildConflict]:
+    """At most 24 passives belong to one weapon set."""
+    most = case.floors.weapon_set_points
+    used = max(case.inspection.points.get("used_set1", 0), case.inspection.points.get("used_set2", 0))
+    if used <= most:
+        return []
+    fewer = advice(
+        "trim_tree", _SCALING, Demand.FEWER_POINTS, f"free {used - most} weapon set passives", over=used - most
+    )
+    message = f"{used} passives belong to one weapon set, {most} are possible."
+    return [
+        conflict(_TREE, Severity.BLOCKING, "weapon_set", message, [fewer], required=used, available=most, unit="points")
+    ]
+
+
+def no_point_unspent(case: Case) -> list[BuildConflict]:
+    """Unspent passive points are a warning."""
+    used = case.inspection.points.get("used", 0)
+    available = case.floors.passive_points
+    if used >= available:
+        return []
+    left = available - used
+    spend = advice(
+        "spend_points", _SCALING, Demand.SPEND_POINTS, f"allocate {left} more passives", unspent=left, local=True
+    )
+    message = f"{left} of {available} passive points are unspent."
+    return [
+        conflict(
+            _TREE, Severity.WARNING, "unspent", message, [spend], required=available, available=used, unit="points"
+        )
+    ]
+
+
+def ascendancy_points(case: Case) -> list[BuildConflict]:
+    """All ascendancy points of the level are spent and no more: 8 from level 75 (fewer below are a warning)."""
+    used = case.inspection.points.get("ascendancy_used", 0)
+    wanted = case.floors.ascendancy_points
+    if used == wanted or (used < wanted and case.blueprint.ascendancy is None and wanted < 8):
+        return []
+    if used > wanted:
+        demand = advice(
+            "trim_ascendancy", _ASCENDANCY, Demand.FEWER_POINTS, f"free {used - wanted} points", over=used - wanted
+        )
+        severity = (
+            Severity.BLOCKING
+            if used > max(wanted, case.inspection.points.get("ascendancy_available", 8))
+            else Severity.WARNING
+        )
+    else:
+        demand = advice(
+            "spend_ascendancy", _ASCENDANCY, Demand.SPEND_POINTS, f"spend {wanted - used} points", unspent=wanted - used
+        )
+        severity = Severity.BLOCKING if wanted == 8 else Severity.WARNING
+    message = f"{used} of {wanted} ascendancy points are spent."
+    return [conflict(_TREE, severity, "ascendancy", message, [demand], required=wanted, available=used, unit="points")]
+
+
+def passives_connected(case: Case) -> list[BuildConflict]:
+    """Every requested passive is really allocated."""
+    dropped = sorted(case.inspection.dropped_nodes)
+    if not dropped:
+        return []
+    ways = [
+        advice(
+            "reconnect",
+            _SCALING,
+            Demand.FEWER_POINTS,
+            "connect them again, and leave out what is too far away",
+            nodes=dropped,
+            local=True,
+        ),
+        advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew", nodes=dropped),
+    ]
+    message = f"{len(dropped)} passives are not connected to the tree and count for nothing."
+    return [conflict(_TREE, Severity.BLOCKING, "unconnected", message, ways, nodes=dropped)]

@@ -1,0 +1,221 @@
+"""Rules about what gems, items and the main skill require."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from app.conflicts.case import Case, advice, conflict
+from app.conflicts.items import slots_with_room
+from app.knowledge.weapons import CASTER, MARTIAL, word_of
+from app.model.conflicts import BuildConflict, Suggestion
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.stats import GemFinding, Requirement
+from app.model.sub_problems import DeliveryChoice
+from app.search.gear.weapons import MAIN_HAND
+
+_DELIVERY = SubProblemName.DAMAGE_DELIVERY
+_HAS_OWN_RULE = re.compile(
+    r"requirement|too many (passive|ascendancy|secondary)|weapon set \d passives|unreserved|reserv", re.IGNORECASE
+)
+_CANNOT_PAY = re.compile(r"do not have enough .* to use", re.IGNORECASE)
+_LIFE_FIXED = re.compile(r"cannot pay .*allocated", re.IGNORECASE)
+_ETERNAL_LIFE = "Eternal Life"
+_TOO_MANY_GEMS = re.compile(r"too many (gems|gem groups|.*lineage)", re.IGNORECASE)
+
+
+def no_gem_without_effect(case: Case) -> list[BuildConflict]:
+    """Every enabled gem does something."""
+    return [_idle(finding) for finding in case.inspection.idle_gems]
+
+
+def _idle(finding: GemFinding) -> BuildConflict:
+    values = {"gem": finding.name, "group": finding.group, "position": finding.gem}
+    text = f"leave {finding.name} out"
+    ways = [
+        advice("drop_gem", _DELIVERY, Demand.DROP_SUPPORT, text, **values, local=True),
+        advice("other_gems", _DELIVERY, Demand.DROP_SUPPORT, f"{text}, and choose what depends on it anew", **values),
+    ]
+    message = f"{finding.name} does nothing: {finding.reason}."
+    kind = ConflictType.INEFFECTIVE_SUPPORT
+    subject = f"{finding.group} {finding.name}"
+    return conflict(kind, Severity.BLOCKING, subject, message, ways, **values, reason=finding.reason)
+
+
+def no_engine_warning(case: Case) -> list[BuildConflict]:
+    """The engine warns of nothing; warnings about points, requirements and reservations have rules of their own."""
+    lines = dict.fromkeys(line for line in case.inspection.warnings if not _HAS_OWN_RULE.search(line))
+    return [_warning(line) for line in lines]
+
+
+def _warning(line: str) -> BuildConflict:
+    if _CANNOT_PAY.search(line):
+        kind = ConflictType.SUSTAIN_GAP
+        sustain = SubProblemName.RESOURCE_SUSTAIN
+        suggestions = [
+            advice("more_pool", sustain, Demand.MORE_RECOVERY, "a larger pool to pay from", warning=line),
+            advice("cheaper_supports", sustain, Demand.CHEAPER_SKILL, "use supports that cost less", warning=line),
+        ]
+    elif _LIFE_FIXED.search(line):
+        kind = ConflictType.SUSTAIN_GAP
+        scaling = SubProblemName.DAMAGE_SCALING
+        without = f"do without {_ETERNAL_LIFE}"
+        values = {"warning": line, "excluded": _ETERNAL_LIFE}
+        suggestions = [advice("without_fixed_life", scaling, Demand.DROP_SUPPORT, without, **values)]
+    elif _TOO_MANY_GEMS.search(line):
+        kind = ConflictType.GEAR_SLOT_CONTENTION
+        suggestions = [advice("fewer_gems", _DELIVERY, Demand.DROP_SUPPORT, "use fewer gems", warning=line)]
+    else:
+        kind = ConflictType.ILLEGAL_ITEM
+        needs = SubProblemName.STAT_REQUIREMENTS
+        suggestions = [advice("replace_item", needs, Demand.REPLACE_ITEM, "replace what is warned of", warning=line)]
+    return conflict(kind, Severity.BLOCKING, line[:60], f"The engine warns: {line}", suggestions, warning=line)
+
+
+SUPPORT_SOURCE = "Support Gems"
+ATTRIBUTE_PER_SUPPORT = 5
+_OUTPUT = {"str": "Str", "dex": "Dex", "int": "Int"}
+_WORD = {"str": "Strength", "dex": "Dexterity", "int": "Intelligence", "level": "level"}
+_NEEDS = SubProblemName.STAT_REQUIREMENTS
+
+
+def requirements_met(case: Case) -> list[BuildConflict]:
+    """Level and attribute requirements of every item and gem are met (one conflict per attribute, the worst)."""
+    worst: dict[str, Requirement] = {}
+    for need in case.inspection.requirements:
+        if need.required <= need.available or need.source == SUPPORT_SOURCE:
+            continue
+        if need.attribute not in worst or need.required > worst[need.attribute].required:
+            worst[need.attribute] = need
+    return [_requirement(case, worst[attribute]) for attribute in sorted(worst)]
+
+
+def _requirement(case: Case, need: Requirement) -> BuildConflict:
+    word = _WORD.get(need.attribute, need.attribute)
+    source = need.source or "an item or gem"
+    missing = need.required - need.available
+    values = {"attribute": need.attribute, "required": need.required, "missing": missing, "source": need.source}
+    other = advice("easier_item", _NEEDS, Demand.REPLACE_ITEM, f"use something that needs less {word}", **values)
+    suggestions = [other]
+    if need.attribute in _OUTPUT:
+        text = f"{missing:.0f} more {word}"
+        slots = slots_with_room(case)
+        more = advice("more_attribute", _NEEDS, Demand.MORE_ATTRIBUTES, text, **values, slots=slots, local=True)
+        suggestions = [more, other]
+    message = f"{source} needs {need.required:.0f} {word}, the build has {need.available:.0f}."
+    return conflict(
+        ConflictType.STAT_REQUIREMENT,
+        Severity.BLOCKING,
+        need.attribute,
+        message,
+        suggestions,
+        required=need.required,
+        available=need.available,
+        unit=word,
+        source=need.source,
+    )
+
+
+def supports_affordable(case: Case) -> list[BuildConflict]:
+    """Per colour, 5 times the enabled supports of the whole build fit into the attribute."""
+    found = []
+    for colour in sorted(_OUTPUT):
+        count = case.inspection.support_counts.get(colour, 0)
+        required, available = ATTRIBUTE_PER_SUPPORT * count, case.stats.get(_OUTPUT[colour])
+        if required > available:
+            found.append(_squeeze(case, colour, count, required, available))
+    return found
+
+
+def _squeeze(case: Case, colour: str, count: int, required: float, available: float) -> BuildConflict:
+    word = _WORD[colour]
+    values = {"attribute": colour, "required": required, "missing": required - available}
+    text, slots = f"{required - available:.0f} more {word}", slots_with_room(case)
+    suggestions = [
+        advice("more_attribute", _NEEDS, Demand.MORE_ATTRIBUTES, text, **values, slots=slots, local=True),
+        advice("fewer_supports", _DELIVERY, Demand.DROP_SUPPORT, f"drop a support of {word}", colour=colour),
+    ]
+    message = f"{count} supports of {word} need {required:.0f} {word}, the build has {available:.0f}."
+    return conflict(
+        ConflictType.ATTRIBUTE_SQUEEZE,
+        Severity.BLOCKING,
+        colour,
+        message,
+        suggestions,
+        required=required,
+        available=available,
+        unit=word,
+        supports=count,
+    )
+
+
+def main_skill_usable(case: Case) -> list[BuildConflict]:
+    """There is a main skill and nothing (such as the weapon type) keeps it from being used."""
+    reason = case.inspection.disabled_reason
+    if reason is None and case.blueprint.main_group > 0:
+        return []
+    return [unusable(case.main_skill, reason or "no skill is chosen as the main skill", planned_weapon(case))]
+
+
+def unusable(skill: str, reason: str, planned: Sequence[str] = ()) -> BuildConflict:
+    """Return the conflict of a main skill that cannot work at all; `planned`: the weapons decided on but not held."""
+    suggestions = _rearm(planned, reason)
+    suggestions += [
+        advice("fitting_weapon", _DELIVERY, Demand.OTHER_WEAPON, "use a weapon that fits the skill", reason=reason),
+        advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "use another main skill", reason=reason),
+    ]
+    message = f"{skill} cannot be used: {reason}."
+    kind = ConflictType.CORE_ASSUMPTION_INVALIDATED
+    return conflict(kind, Severity.BLOCKING, "main_skill", message, suggestions, reason=reason, skill=skill)
+
+
+def _rearm(planned: Sequence[str], reason: str) -> list[Suggestion]:
+    if not planned:
+        return []
+    text, values = f"hold {' or '.join(planned)} as decided", {"slot": MAIN_HAND, "reason": reason}
+    return [advice("planned_weapon", _DELIVERY, Demand.REPLACE_ITEM, text, **values, local=True)]
+
+
+def holds_what_was_decided(case: Case) -> list[BuildConflict]:
+    """The main hand holds a weapon of the kind that was decided on, where the main skill can be used with one."""
+    planned = planned_weapon(case)
+    if not planned or case.inspection.disabled_reason is not None:
+        return []
+    item = case.blueprint.items.get(MAIN_HAND)
+    held, severity = (item.base, Severity.BLOCKING) if item is not None else ("Nothing", Severity.WARNING)
+    message = f"{held} is held, but {' or '.join(planned)} was decided on, and everything else was chosen for that."
+    ways = [*_rearm(planned, message), advice("fitting_weapon", _DELIVERY, Demand.OTHER_WEAPON, "decide on another")]
+    kind = ConflictType.CORE_ASSUMPTION_INVALIDATED
+    return [conflict(kind, severity, "weapon", message, ways, required=list(planned), available=held)]
+
+
+def planned_weapon(case: Case) -> list[str]:
+    """Return the kinds of weapon that were decided on, when none of them is held; else nothing.
+
+    A decision that the main skill cannot be used with binds nobody.
+    """
+    choice = case.choices.get(_DELIVERY)
+    wanted = list(choice.weapon_types) if isinstance(choice, DeliveryChoice) else []
+    known = [word for word in wanted if word in (*MARTIAL, *CASTER)]
+    fitting = [word for word in known if not case.skill_weapons or word in case.skill_weapons]
+    item = case.blueprint.items.get(MAIN_HAND)
+    base = case.bases.get(item.base) if item is not None else None
+    held = {word_of(base), base.type} if base is not None else set()
+    return [] if held & set(fitting) else fitting
+
+
+def gems_within_level(case: Case) -> list[BuildConflict]:
+    """No gem is above level 20 or quality 20; what level a gem needs is among the requirements."""
+    return [
+        _gem_limit(gem.name, gem.level, gem.quality)
+        for group in case.blueprint.groups
+        for gem in group.gems
+        if gem.level > 20 or gem.quality > 20
+    ]
+
+
+def _gem_limit(name: str, level: int, quality: int) -> BuildConflict:
+    lower = advice("lower_gem", _NEEDS, Demand.REPLACE_ITEM, f"use {name} at level and quality 20 or less", gem=name)
+    message = f"{name} at level {level} and quality {quality} is beyond level 20 and quality 20."
+    kind = ConflictType.STAT_REQUIREMENT
+    return conflict(kind, Severity.BLOCKING, f"gem {name}", message, [lower], level=level, quality=quality)

@@ -1,0 +1,132 @@
+"""Rules about Spirit and about paying for the main skill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.conflicts.case import Case, advice, conflict
+from app.conflicts.items import filling, slots_with_room
+from app.model.conflicts import BuildConflict
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.sub_problems import SustainChoice
+
+FIGHT_S = 20.0
+"""A fight without a pause for which the pool and a full flask must make up what recovery does not, in seconds."""
+_FLASK = {"mana": "Flask 2", "life": "Flask 1"}
+_SPIRIT = SubProblemName.SPIRIT_ALLOCATION
+_SUSTAIN = SubProblemName.RESOURCE_SUSTAIN
+_DELIVERY = SubProblemName.DAMAGE_DELIVERY
+
+
+def spirit_within_pool(case: Case) -> list[BuildConflict]:
+    """Persistent skills reserve at most the Spirit there is."""
+    free = case.stats.get("SpiritUnreserved")
+    if free >= 0:
+        return []
+    have = case.stats.get("Spirit")
+    ways = [
+        advice("reserve_anew", _SPIRIT, Demand.LESS_SPIRIT, "choose anew what to reserve Spirit for", local=True),
+        advice("fewer_spirit_skills", _SPIRIT, Demand.LESS_SPIRIT, f"keep {-free:.0f} Spirit free", over=-free),
+    ]
+    message = f"{have - free:.0f} Spirit is reserved, the build has {have:.0f}."
+    kind = ConflictType.SPIRIT_OVERFLOW
+    evidence = {"required": have - free, "available": have, "unit": "Spirit"}
+    return [conflict(kind, Severity.BLOCKING, "spirit", message, ways, **evidence)]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the main skill costs and what pays for it, of one resource.
+
+    `cost`, `recovery`: per second of continuous use; `pool`: unreserved; `flask`: what a full flask gives back in all.
+    Recovery counts regeneration, leech and gain on hit, as the engine measures them. Recoup and kills do not count.
+    """
+
+    resource: str
+    cost: float
+    recovery: float
+    pool: float
+    flask: float
+
+    @property
+    def lasts_s(self) -> float:
+        """Seconds of continuous use until pool and flask are empty; infinite when recovery pays."""
+        drain = self.cost - self.recovery
+        return float("inf") if drain <= 0 else (self.pool + self.flask) / drain
+
+
+def budgets(case: Case) -> list[Budget]:
+    """Return what the main skill costs in mana and in life; a resource without a cost is left out."""
+    found = [_budget(case, "mana", "Mana", "ManaLeechGainRate"), _budget(case, "life", "Life", "LifeLeechGainRate")]
+    return [budget for budget in found if budget.cost > 0]
+
+
+def _budget(case: Case, resource: str, key: str, leech: str) -> Budget:
+    return Budget(
+        resource=resource,
+        cost=case.stats.get(f"{key}PerSecondCost"),
+        recovery=max(0.0, case.stats.get(f"{key}RegenRecovery")) + case.stats.get(leech),
+        pool=max(0.0, case.stats.get(f"{key}Unreserved", case.stats.get(key))) if resource == "mana" else 0.0,
+        flask=_flask_total(case, resource),
+    )
+
+
+def _flask_total(case: Case, resource: str) -> float:
+    """Return what all charges of the worn mana flask recover; a life flask is for staying alive and never counts."""
+    item = case.blueprint.items.get(_FLASK[resource])
+    base = case.bases.get(item.base) if item is not None else None
+    if item is None or base is None or resource != "mana":
+        return 0.0
+    uses = base.flask.get("charges_max", 0.0) // max(base.flask.get("charges_used", 0.0), 1.0)
+    return uses * base.flask.get("mana", 0.0) * (1 + item.quality / 100)
+
+
+def main_skill_sustained(case: Case) -> list[BuildConflict]:
+    """Regeneration, leech and gain on hit pay for the main skill; short of that, mana pool and flask last 20 s.
+
+    Lasting that long on pool and flask is a warning, less is blocking. Life costs must be recovered in full.
+    """
+    return [_unsustained(case, budget) for budget in budgets(case) if budget.cost > budget.recovery]
+
+
+def _unsustained(case: Case, budget: Budget) -> BuildConflict:
+    enough = budget.resource == "mana" and budget.lasts_s >= FIGHT_S
+    missing = budget.cost - budget.recovery
+    values = {"resource": budget.resource, "missing": missing}
+    choice = case.choices.get(_SUSTAIN)
+    cheaper_tried = isinstance(choice, SustainChoice) and choice.prefer_cheaper_supports
+    suggestions = [
+        advice(
+            "more_recovery",
+            _SUSTAIN,
+            Demand.MORE_RECOVERY,
+            f"{missing:.0f} more {budget.resource} per second",
+            **values,
+        ),
+        advice("cheaper_supports", _SUSTAIN, Demand.CHEAPER_SKILL, "use supports that cost less", **values),
+        advice("other_skill", _DELIVERY, Demand.CHEAPER_SKILL, "use a cheaper main skill", **values),
+    ]
+    if cheaper_tried:
+        suggestions.pop(1)
+    if slots := slots_with_room(case):
+        refit = advice(
+            "refill_items", _SUSTAIN, Demand.MORE_RECOVERY, filling(slots), **values, slots=slots, local=True
+        )
+        suggestions.insert(0, refit)
+    lasts = f"; pool and flask last {budget.lasts_s:.0f} s" if budget.resource == "mana" else ""
+    message = (
+        f"{case.main_skill} costs {budget.cost:.0f} {budget.resource} per second, "
+        f"{budget.recovery:.0f} are recovered{lasts}."
+    )
+    return conflict(
+        ConflictType.SUSTAIN_GAP,
+        Severity.WARNING if enough else Severity.BLOCKING,
+        budget.resource,
+        message,
+        suggestions,
+        required=budget.cost,
+        available=budget.recovery,
+        unit=f"{budget.resource} per second",
+        lasts_s=round(budget.lasts_s, 1),
+        must_last_s=FIGHT_S,
+    )

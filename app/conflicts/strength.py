@@ -1,0 +1,105 @@
+"""Rules about how strong the build must be: resistances, damage, effective hit points."""
+
+from __future__ import annotations
+
+from app.conflicts.case import Case, advice, conflict
+from app.conflicts.items import filling, slots_with_room
+from app.model.conflicts import BuildConflict
+from app.model.demands import Floor
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
+
+ELEMENTS = ("Fire", "Cold", "Lightning")
+_NEEDS = SubProblemName.STAT_REQUIREMENTS
+_SCALING = SubProblemName.DAMAGE_SCALING
+_DELIVERY = SubProblemName.DAMAGE_DELIVERY
+_SURVIVAL = SubProblemName.SURVIVABILITY
+
+
+def _severity(value: float, floor: Floor) -> Severity | None:
+    """Blocking below `least`, a warning below `good`, nothing from `good` on."""
+    if value < floor.least:
+        return Severity.BLOCKING
+    return Severity.WARNING if value < floor.good else None
+
+
+def resistances(case: Case) -> list[BuildConflict]:
+    """Fire, cold and lightning resistance reach the floor of the level."""
+    found, slots = [], slots_with_room(case)
+    for element in ELEMENTS:
+        value, floor = case.stats.get(f"{element}Resist"), case.floors.resistance
+        severity = _severity(value, floor)
+        if severity is None:
+            continue
+        missing = floor.good - value
+        values = {"element": element.lower(), "required": floor.good, "missing": missing}
+        suggestions = [
+            advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, f"{missing:.0f}% more on gear", **values),
+            advice("resistance_on_tree", _SURVIVAL, Demand.MORE_RESISTANCE, "resistance passives", **values),
+        ]
+        if slots:
+            refill = {**values, "slots": slots, "local": True}
+            suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_RESISTANCE, filling(slots), **refill))
+        message = f"{element} resistance is {value:.0f}%, {floor.good:.0f}% is wanted at level {case.level}."
+        kind = ConflictType.RESISTANCE_GAP
+        evidence = {"required": floor.good, "available": value, "unit": "percent"}
+        found.append(conflict(kind, severity, element.lower(), message, suggestions, **evidence))
+    return found
+
+
+def damage(case: Case) -> list[BuildConflict]:
+    """Damage per second reaches the floor of level and tier; a skill without a rate is said to have none."""
+    dps, floor = case.stats.dps, case.floors.dps
+    if dps is None:
+        return [_unknown_damage(case)] if case.inspection.disabled_reason is None else []
+    severity = _severity(dps, floor)
+    if severity is None:
+        return []
+    values = {"required": floor.least if severity is Severity.BLOCKING else floor.good, "measured": dps}
+    suggestions = [
+        advice("more_damage", _SCALING, Demand.MORE_DAMAGE, "weigh damage higher in passives and gear", **values),
+        advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "another weapon type", **values),
+        advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "another main skill", **values),
+    ]
+    message = f"{case.main_skill} deals {dps:,.0f} damage per second; {_wanted(floor)} at level {case.level}."
+    evidence = {"required": floor.least, "good": floor.good, "available": dps, "unit": "damage per second"}
+    return [conflict(ConflictType.DAMAGE_GAP, severity, "dps", message, suggestions, **evidence)]
+
+
+def _unknown_damage(case: Case) -> BuildConflict:
+    """Return what is said when the engine gives no rate: not zero, but unknown, so no floor can be checked."""
+    instead = f"{case.nearest}, which the engine models" if case.nearest else "a main skill that the engine models"
+    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, instead)
+    why = "does not model this skill's rate" if not case.inspection.modelled else "gives no damage figure for it"
+    message = f"The damage of {case.main_skill} is unknown: the engine {why}. It is not zero, it is not measured."
+    message += f" {case.nearest} is the most similar skill with a calculated rate." if case.nearest else ""
+    kind, evidence = (
+        ConflictType.DAMAGE_GAP,
+        {"modelled": case.inspection.modelled, "available": None, "nearest": case.nearest},
+    )
+    severity = Severity.BLOCKING if case.inspection.modelled else Severity.WARNING
+    return conflict(kind, severity, "unmodelled", message, [other], **evidence)
+
+
+def effective_hit_points(case: Case) -> list[BuildConflict]:
+    """Total effective hit points reach the floor of level and tier."""
+    value, floor = case.stats.get("TotalEHP"), case.floors.ehp
+    severity = _severity(value, floor)
+    if severity is None:
+        return []
+    values = {"required": floor.least if severity is Severity.BLOCKING else floor.good, "measured": value}
+    suggestions = [
+        advice(
+            "more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, "weigh defence higher in passives and gear", **values
+        ),
+        advice("gear_defence", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, "life and defences on gear before damage", **values),
+    ]
+    if slots := slots_with_room(case):
+        refill = {**values, "slots": slots, "local": True}
+        suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, filling(slots), **refill))
+    message = f"Total effective hit points are {value:,.0f}; {_wanted(floor)} at level {case.level}."
+    evidence = {"required": floor.least, "good": floor.good, "available": value, "unit": "hit points"}
+    return [conflict(ConflictType.SURVIVABILITY_GAP, severity, "ehp", message, suggestions, **evidence)]
+
+
+def _wanted(floor: Floor) -> str:
+    return f"{floor.least:,.0f} is the least and {floor.good:,.0f} is good"

@@ -1,0 +1,215 @@
+"""`buildwright import`: somebody's file or share code as a build of this store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from app.console.exits import Exit, complain, exit_code
+from app.core.config import Settings
+from app.core.errors import InputError, NotReady, TooLarge
+from app.core.logs import set_up_logging
+from app.engine.files.codes import MAX_CODE_CHARS
+from app.model.record import BuildRequest, EngineChoice, ProgressEvent
+from app.service.builds import FINISHED
+from app.service.imports import ImportRequest
+from app.service.library import ExportFormat, Library
+from app.service.presentation import Presentation, as_text
+from app.service.services import Services
+from app.wiring import open_services, redactor
+
+ENDINGS: dict[ExportFormat, str] = {"xml": "xml", "code": "code.txt", "yaml": "state.yaml"}
+
+
+def prepare(folder: Path) -> None:
+    """Make sure that files can be written before any work is done.
+
+    Raises:
+        InputError: the folder cannot be made or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".buildwright-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"Cannot write to {folder}: {error.strerror}.") from error
+
+
+async def write_files(library: Library, build_id: str, folder: Path) -> dict[str, str]:
+    """Write the last valid state in every form; return the paths by form, empty when there is no valid state."""
+    written: dict[str, str] = {}
+    for form, ending in ENDINGS.items():
+        try:
+            content = await library.export(build_id, form)
+        except NotReady:
+            return {}
+        path = folder / f"{build_id}.{ending}"
+        await asyncio.to_thread(path.write_bytes, content)
+        written[form] = str(path)
+    return written
+
+
+POLL_S = 0.1
+
+
+async def follow(services: Services, build_id: str) -> None:
+    """Print every progress event of the build until it has ended."""
+    seen, printer = 0, Printer()
+    while True:
+        over = (await services.library.get(build_id)).status in FINISHED
+        for event in await services.recordings.progress(build_id, seen):
+            seen = event.seq
+            for line in printer.lines(event):
+                typer.echo(line, err=True)
+        if over:
+            return
+        await asyncio.sleep(POLL_S)
+
+
+class Printer:
+    """Turns events into lines: a heading per phase, a line per step."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+
+    def lines(self, event: ProgressEvent) -> list[str]:
+        """Return the lines for people; none for events that say nothing new."""
+        data = event.data
+        if event.type == "step":
+            return [*self._heading(str(data.get("phase", ""))), f"   {_count(data)}{data.get('label', '')}"]
+        if event.type == "question":
+            return [f" ? {data.get('text', '')}"]
+        if event.type == "finished":
+            why = (data.get("failure") or {}).get("message")
+            ending = str(data.get("outcome") or data.get("status", ""))
+            return [f"== {ending}: {why}" if why else f"== {ending}"]
+        return []
+
+    def _heading(self, phase: str) -> list[str]:
+        if phase == self._phase:
+            return []
+        self._phase = phase
+        return [f"== {phase}"]
+
+
+def _count(data: dict[str, Any]) -> str:
+    done, total = data.get("done"), data.get("total")
+    return f"[{done}/{total}] " if done is not None and total else ""
+
+
+GRACE_S = 5.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+async def make_build(settings: Settings, request: BuildRequest, folder: Path, as_json: bool) -> Exit:
+    """Make the build, show it and write its files; an interrupt keeps the last valid state."""
+    set_up_logging("DEBUG" if settings.log_level == "DEBUG" else "ERROR", redactor(settings))
+    prepare(folder)
+    async with open_services(settings) as services:
+        view = await services.builds.create(request)
+        interrupted = await _watch(services, view.id)
+        shown = await services.library.present(view.id)
+        files = await write_files(services.library, view.id, folder)
+    _show(shown, files, as_json)
+    if interrupted:
+        complain("interrupted; " + ("the last valid state is kept" if files else "there was no valid state yet"))
+        return Exit.INTERRUPTED
+    return exit_code(shown.build)
+
+
+async def _watch(services: Services, build_id: str) -> bool:
+    """Follow the build to its end; return whether a signal cut it short."""
+    stop = asyncio.Event()
+    with _signals(stop):
+        following = asyncio.create_task(follow(services, build_id))
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not stop.is_set():
+            await following
+            await services.builds.wait(build_id)
+            return False
+        await services.builds.cancel(build_id)
+        await asyncio.wait({following}, timeout=GRACE_S)
+        following.cancel()
+        return True
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def _show(shown: Presentation, files: dict[str, str], as_json: bool) -> None:
+    typer.echo(shown.build.model_dump_json(indent=2) if as_json else as_text(shown, files))
+
+
+STDIN = "-"
+_PATH_CHARS = 1024
+"""What is longer than this is no path but a share code."""
+
+
+async def import_build(
+    settings: Settings, file_or_code: str, engine: EngineChoice, folder: Path, as_json: bool
+) -> Exit:
+    """Import, show and write the build; exit 0 without faults, 3 with some."""
+    request = await asyncio.to_thread(read_source, file_or_code)
+    prepare(folder)
+    async with open_services(settings) as services:
+        made = await services.imports.create(request, engine)
+        shown = await services.library.present(made.id)
+        files = await write_files(services.library, made.id, folder)
+    typer.echo(shown.build.model_dump_json(indent=2) if as_json else as_text(shown, files))
+    return exit_code(shown.build)
+
+
+def read_source(file_or_code: str) -> ImportRequest:
+    """Return what to import: the content of a file or of stdin ("-"), which may be either form, or the code itself.
+
+    Raises:
+        InputError: the file cannot be read or is not text.
+        TooLarge: it is larger than any share code.
+    """
+    text = _text(file_or_code)
+    if text.lstrip().startswith("<"):
+        return ImportRequest(xml=text)
+    return ImportRequest(code=text.strip())
+
+
+def _text(file_or_code: str) -> str:
+    if file_or_code == STDIN:
+        return _decoded(sys.stdin.buffer.read(MAX_CODE_CHARS + 1), "stdin")
+    path = Path(file_or_code)
+    if len(file_or_code) > _PATH_CHARS or not path.exists():
+        if "/" in file_or_code[:2] or file_or_code.endswith((".xml", ".txt")):
+            raise InputError(f"There is no file {file_or_code[:200]}.")
+        return file_or_code
+    try:
+        with path.open("rb") as source:
+            return _decoded(source.read(MAX_CODE_CHARS + 1), file_or_code)
+    except OSError as error:
+        raise InputError(f"Cannot read {file_or_code}: {error.strerror}.") from error
+
+
+def _decoded(content: bytes, name: str) -> str:
+    if len(content) > MAX_CODE_CHARS:
+        raise TooLarge(f"{name} is larger than {MAX_CODE_CHARS} bytes.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not text.") from error

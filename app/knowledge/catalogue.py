@@ -1,0 +1,66 @@
+"""The engine's facts as decisions need them: by name, by id, by class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.engine.base import Engine
+from app.knowledge.words import phrase
+from app.model.facts import ClassFact, GemFact
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Classes and gems of one engine."""
+
+    classes: tuple[ClassFact, ...]
+    gems: tuple[GemFact, ...]
+
+    @classmethod
+    async def of(cls, engine: Engine) -> Catalogue:
+        """Ask the engine for its classes and gems."""
+        classes = sorted(await engine.facts.classes(), key=lambda fact: fact.name)
+        gems = sorted(await engine.facts.gems(), key=lambda fact: fact.id)
+        return cls(tuple(classes), tuple(gems))
+
+    @cached_property
+    def active(self) -> tuple[GemFact, ...]:
+        """Active skills, sorted by id."""
+        return tuple(gem for gem in self.gems if gem.kind == "active")
+
+    @cached_property
+    def by_id(self) -> dict[str, GemFact]:
+        """Gems by id."""
+        return {gem.id: gem for gem in self.gems}
+
+    @cached_property
+    def by_name(self) -> dict[str, GemFact]:
+        """Active skills by comparable name; of several with one name the one that has a colour, then the first id."""
+        ordered = sorted(self.active, key=lambda gem: (gem.colour is not None, _reversed(gem.id)))
+        return {phrase(gem.name): gem for gem in ordered}
+
+    def skill(self, name: str) -> GemFact | None:
+        """Return the active skill of this name or id, or None."""
+        gem = self.by_id.get(name)
+        return gem if gem is not None and gem.kind == "active" else self.by_name.get(phrase(name))
+
+    def class_named(self, name: str) -> ClassFact | None:
+        """Return the class of this name, or None."""
+        wanted = phrase(name)
+        return next((fact for fact in self.classes if phrase(fact.name) == wanted), None)
+
+    def class_of(self, ascendancy: str) -> ClassFact | None:
+        """Return the class that has this ascendancy, or None."""
+        wanted = phrase(ascendancy)
+        return next((c for c in self.classes if wanted in {phrase(name) for name in c.ascendancies}), None)
+
+    def ascendancy_named(self, name: str) -> str | None:
+        """Return the ascendancy's proper name, or None."""
+        wanted = phrase(name)
+        return next((a for c in self.classes for a in c.ascendancies if phrase(a) == wanted), None)
+
+
+def _reversed(text: str) -> tuple[int, ...]:
+    """Return a key that sorts texts backwards."""
+    return tuple(-ord(char) for char in text)

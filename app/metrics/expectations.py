@@ -1,0 +1,269 @@
+"""Expectations: what the recorded calls of a build must and must not show.
+
+Evaluated on persisted calls only. `expect` entries are independent unless they say `order: in_order` (each must match
+after the previous in-order one) or `times` (then a call counts for one expectation only).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.core.errors import InputError
+from app.metrics.matchers import Match, Matcher, compile_pattern, parse_matcher
+from app.model.base import Model
+
+_MISSING: Final = object()
+
+
+def parse_arguments(specs: Mapping[str, object]) -> dict[str, Matcher]:
+    """Make one matcher per key.
+
+    Raises:
+        InvalidMatcher: one of them is unusable.
+    """
+    return {str(key): parse_matcher(spec) for key, spec in specs.items()}
+
+
+def match_arguments(matchers: Mapping[str, Matcher], arguments: object) -> Match:
+    """Compare all keys in sorted order; every failure is named, joined by "; "."""
+    failures = [
+        f"{key}: {found.reason}"
+        for key, matcher in sorted(matchers.items())
+        if not (found := _match_one(matcher, lookup(arguments, key))).ok
+    ]
+    return Match(not failures, "; ".join(failures) or "all arguments match")
+
+
+def lookup(arguments: object, key: str) -> Any:
+    """Return the value under the key, or a marker that `is_missing` knows."""
+    if key.startswith("/"):
+        return _follow(arguments, key[1:].split("/"))
+    return arguments.get(key, _MISSING) if isinstance(arguments, Mapping) else _MISSING
+
+
+def is_missing(value: object) -> bool:
+    """Whether `lookup` found nothing (null is something)."""
+    return value is _MISSING
+
+
+def _match_one(matcher: Matcher, value: Any) -> Match:
+    if is_missing(value):
+        return Match(matcher.wants_absence, "not present on the call")
+    return matcher.match(value)
+
+
+def _follow(value: Any, parts: list[str]) -> Any:
+    for part in (raw.replace("~1", "/").replace("~0", "~") for raw in parts):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and _is_index(part) and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return _MISSING
+    return value
+
+
+def _is_index(part: str) -> bool:
+    """RFC 6901: decimal digits without leading zeros; bounded so that no huge number is parsed."""
+    return part.isascii() and part.isdigit() and len(part) <= 9 and (part == "0" or part[0] != "0")
+
+
+ToolName = Annotated[str, Field(min_length=1, max_length=200)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class RecordedCall(Model):
+    """One logical call, as `view=calls` shows it; `turn` is the tool round, 0 = unknown."""
+
+    turn: int
+    sequence: int
+    tool_name: str
+    args: Any = None
+    success: bool
+
+
+class Times(Model):
+    """How many calls must match."""
+
+    min: Count = 1
+    max: Count | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.max is not None and self.max < self.min:
+            raise ValueError("times.max is below times.min")
+        return self
+
+
+class Expectation(Model):
+    """A call that must be there: `tool` is an exact name or `/regex/` over the whole name."""
+
+    tool: ToolName
+    args: dict[str, Any] = Field(default_factory=dict)
+    require_ok: bool = True
+    times: Times | None = None
+    order: Literal["any", "in_order"] = "any"
+
+
+class Forbidden(Model):
+    """A call that must not be there, whatever its outcome."""
+
+    tool: ToolName
+    args: dict[str, Any] = Field(default_factory=dict)
+
+
+class Expectations(Model):
+    """A whole request; at least one constraint must be given."""
+
+    expect: list[Expectation] = Field(default_factory=list, max_length=200)
+    required_tools: list[ToolName] = Field(default_factory=list, max_length=200)
+    forbidden_tools: list[ToolName | Forbidden] = Field(default_factory=list, max_length=200)
+    min_calls: Count | None = None
+    max_calls: Count | None = None
+    max_rounds: Count | None = None
+
+    @model_validator(mode="after")
+    def _has_constraints(self) -> Self:
+        bounds = (self.min_calls, self.max_calls, self.max_rounds)
+        if not (self.expect or self.required_tools or self.forbidden_tools or any(b is not None for b in bounds)):
+            raise ValueError("give at least one constraint")
+        if self.min_calls is not None and self.max_calls is not None and self.max_calls < self.min_calls:
+            raise ValueError("max_calls is below min_calls")
+        return self
+
+
+class Check(Model):
+    """One constraint's verdict; `matched` lists sequences of the calls that fulfilled (or broke) it."""
+
+    name: str
+    passed: bool
+    reason: str
+    matched: list[int] = Field(default_factory=list)
+
+
+class Verdict(Model):
+    """All checks; `score` is the share that passed."""
+
+    passed: bool
+    score: float
+    checks: list[Check]
+
+
+def check_usable(wanted: Expectations) -> None:
+    """Return when everything in the request can be evaluated.
+
+    Raises:
+        InvalidMatcher, InputError: a matcher or tool name is unusable.
+    """
+    for item in wanted.expect:
+        _finder(item.tool, item.args, item.require_ok)
+    for forbidden in wanted.forbidden_tools:
+        _forbidden_finder(forbidden)
+
+
+def evaluate(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
+    """Check the calls.
+
+    Raises:
+        InvalidMatcher: a matcher or tool pattern is unusable; nothing has been evaluated then.
+    """
+    finders = [_finder(item.tool, item.args, item.require_ok) for item in wanted.expect]
+    forbidden = [_forbidden_finder(item) for item in wanted.forbidden_tools]
+    checks = [
+        *_check_expectations(wanted.expect, finders, calls),
+        *(_check_required(name, calls) for name in wanted.required_tools),
+        *(_check_forbidden(name, find, calls) for name, find in forbidden),
+        *_check_counts(wanted, calls),
+    ]
+    passed = sum(check.passed for check in checks)
+    return Verdict(passed=passed == len(checks), score=passed / len(checks), checks=checks)
+
+
+Finder = Callable[[RecordedCall], tuple[bool, str]]
+
+
+def _name_matcher(tool: str) -> Callable[[str], bool]:
+    if len(tool) > 2 and tool.startswith("/") and tool.endswith("/"):
+        pattern = compile_pattern(tool[1:-1])
+        return lambda name: pattern.fullmatch(name) is not None
+    if not tool.strip():
+        raise InputError("a tool name is blank")
+    return lambda name: name == tool
+
+
+def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
+    fits, matchers = _name_matcher(tool), parse_arguments(args)
+
+    def find(call: RecordedCall) -> tuple[bool, str]:
+        if not fits(call.tool_name):
+            return False, ""
+        found = match_arguments(matchers, call.args)
+        if found.ok and require_ok and not call.success:
+            return False, "the call failed"
+        return found.ok, found.reason
+
+    return find
+
+
+def _forbidden_finder(item: str | Forbidden) -> tuple[str, Finder]:
+    forbidden = Forbidden(tool=item) if isinstance(item, str) else item
+    return forbidden.tool, _finder(forbidden.tool, forbidden.args, require_ok=False)
+
+
+def _check_expectations(
+    wanted: Sequence[Expectation], finders: Sequence[Finder], calls: Sequence[RecordedCall]
+) -> list[Check]:
+    consumed: set[int] = set()
+    last_in_order = 0
+    checks = []
+    for item, find in zip(wanted, finders, strict=True):
+        after = last_in_order if item.order == "in_order" else 0
+        free = [call for call in calls if call.sequence > after and not (item.times and call.sequence in consumed)]
+        check = _check_one(item, find, free)
+        if item.times:
+            consumed.update(check.matched)
+        if item.order == "in_order" and check.matched:
+            last_in_order = check.matched[0] if item.times is None else check.matched[-1]
+        checks.append(check)
+    return checks
+
+
+def _check_one(item: Expectation, find: Finder, calls: Sequence[RecordedCall]) -> Check:
+    verdicts = [(call, *find(call)) for call in calls]
+    matched = [call.sequence for call, ok, _ in verdicts if ok]
+    times = item.times or Times()
+    enough = len(matched) >= times.min and (times.max is None or len(matched) <= times.max)
+    reasons = [f"call {call.sequence}: {reason}" for call, ok, reason in verdicts if not ok and reason]
+    found = f"{len(matched)} matching calls, wanted {times.min} to {times.max if times.max is not None else 'any'}"
+    reason = found if matched or not reasons else f"{found}; {'; '.join(reasons[:5])}"
+    return Check(name=f"expect {item.tool}", passed=enough, reason=reason, matched=matched)
+
+
+def _check_required(name: str, calls: Sequence[RecordedCall]) -> Check:
+    matched = [call.sequence for call in calls if call.tool_name == name]
+    reason = f"called {len(matched)} times" if matched else "never called"
+    return Check(name=f"required {name}", passed=bool(matched), reason=reason, matched=matched)
+
+
+def _check_forbidden(name: str, find: Finder, calls: Sequence[RecordedCall]) -> Check:
+    matched = [call.sequence for call in calls if find(call)[0]]
+    reason = f"called by {matched}" if matched else "never called"
+    return Check(name=f"forbidden {name}", passed=not matched, reason=reason, matched=matched)
+
+
+def _check_counts(wanted: Expectations, calls: Sequence[RecordedCall]) -> list[Check]:
+    rounds = max((call.turn for call in calls), default=0)
+    bounds: list[tuple[str, int | None, int, Callable[[int, int], bool]]] = [
+        ("min_calls", wanted.min_calls, len(calls), operator.ge),
+        ("max_calls", wanted.max_calls, len(calls), operator.le),
+        ("max_rounds", wanted.max_rounds, rounds, operator.le),
+    ]
+    return [
+        Check(name=name, passed=fits(have, bound), reason=f"{have} recorded, bound {bound}")
+        for name, bound, have, fits in bounds
+        if bound is not None
+    ]

@@ -1,0 +1,269 @@
+"""Counts, rates and times of a set of tool events. Pure; null wherever there is nothing to divide by."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from math import ceil, inf
+from statistics import median
+
+from app.metrics.statistics import Interval, wilson
+from app.model.base import Model
+from app.model.events import Attempt, CacheUse, CallOutcome, ToolKind
+from app.telemetry.observers import SECONDS as _BOUNDS_S
+
+P95_NEEDS = 20
+"""Fewer samples than this have no 95th percentile worth showing."""
+
+_MILLISECOND = timedelta(milliseconds=1)
+_NEVER = inf
+_ANSWERED_FROM_CACHE = (CacheUse.HIT, CacheUse.COALESCED)
+_CACHE_LOOKUPS = (*_ANSWERED_FROM_CACHE, CacheUse.MISS)
+
+
+class Figures(Model):
+    """What a set of attempts amounts to. Times in milliseconds, rates 0-1, null = no data.
+
+    A call is all attempts with one id; its last attempt decides whether it succeeded. Latencies are those of executed
+    attempts that ended ok or in a timeout, by nearest rank. `busy_ms`: length of the union of all intervals;
+    `sum_ms`: their sum, `wasted_ms` that of attempts that were not ok, both without calls that only contain others.
+    `wall_ms`: from the first start to the last end, `idle_ms` its part without any attempt. `histogram`: attempts of
+    the latency sample by upper bound in seconds. `*_interval`: 95 % (Wilson). `saved_ms`: what answers from the cache
+    would have taken, at the median of executed calls of the same tool, less what they took.
+    `avoidable`: executions of a deterministic call whose answer was known already. `loops`: runs of three or more
+    equal calls in a row. `cost_usd` is the sum of what is known; `unpriced_calls` are the model calls it lacks;
+    `cost_complete` when there are none. `tokens` by type: input includes what was read from or written to the
+    provider's cache, output includes reasoning.
+    """
+
+    calls: int
+    attempts: int
+    retries: int
+    ok_calls: int
+    incomplete_calls: int
+    success_rate: float | None
+    success_interval: Interval | None
+    first_attempt_success_rate: float | None
+    first_attempt_interval: Interval | None
+    attempt_yield: float | None
+    latency_samples: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    max_ms: float | None
+    histogram: dict[str, int]
+    busy_ms: float | None
+    wall_ms: float | None
+    idle_ms: float | None
+    sum_ms: float | None
+    wasted_ms: float | None
+    concurrency: float | None
+    cache_lookups: int
+    cache_hit_rate: float | None
+    repeat_lookups: int
+    repeat_hit_rate: float | None
+    saved_ms: float
+    executed: int
+    avoidable: int
+    avoidable_ms: float
+    loops: int
+    tokens: dict[str, int] | None
+    cost_usd: str | None
+    unpriced_calls: int
+    cost_complete: bool
+
+
+@dataclass(frozen=True)
+class History:
+    """What the whole run says about its events: which calls contain others, which answers were known when.
+
+    `ended`: whether the build is finished; until then an unfinished call is neither good nor bad. `spans`: start and
+    end of each finished attempt by its number, in milliseconds since the first start. `repeated`: numbers of first
+    attempts whose answer was known before they started.
+    """
+
+    parents: frozenset[str]
+    spans: dict[int, tuple[float, float]]
+    repeated: frozenset[int]
+    ended: bool
+
+    @classmethod
+    def of(cls, events: Sequence[Attempt], ended: bool) -> History:
+        """Read the events of a run."""
+        zero = min((event.started_at for event in events), default=None)
+        begins = {event.seq: (event.started_at - zero) / _MILLISECOND for event in events if zero is not None}
+        spans = {e.seq: (begins[e.seq], begins[e.seq] + e.duration_ms) for e in events if e.duration_ms is not None}
+        answered: dict[tuple[str, str], float] = {}
+        for event in events:
+            if event.outcome is CallOutcome.OK and event.seq in spans:
+                key, end = (event.tool, event.args_sha256), spans[event.seq][1]
+                answered[key] = min(end, answered.get(key, end))
+        firsts = (event for event in events if event.attempt == 1)
+        repeated = (e.seq for e in firsts if answered.get((e.tool, e.args_sha256), _NEVER) <= begins[e.seq])
+        parents = (event.parent_call_id for event in events if event.parent_call_id is not None)
+        return cls(frozenset(parents), spans, frozenset(repeated), ended)
+
+    def repeats(self, event: Attempt) -> bool:
+        """Whether the answer to this first attempt was known before it started."""
+        return event.seq in self.repeated
+
+
+def figures(events: Sequence[Attempt], history: History, *, leaves_only: bool) -> Figures:
+    """Return the figures of some events of a run; `leaves_only` leaves containing calls out of the sums."""
+    executed = [event for event in events if is_executed(event)]
+    return Figures.model_validate(
+        {
+            **_counts(events, history.ended),
+            **_latencies(executed),
+            **_times(events, history, leaves_only),
+            **_cache(events, executed, history),
+            "loops": _loops(events),
+            **_cost(events),
+        }
+    )
+
+
+def is_executed(event: Attempt) -> bool:
+    """Whether the attempt really ran to some end: not answered from a cache, not rejected, not unfinished."""
+    if event.duration_ms is None or event.outcome is CallOutcome.REJECTED:
+        return False
+    return event.cache not in _ANSWERED_FROM_CACHE
+
+
+def rate(part: float, whole: float) -> float | None:
+    """Return part / whole, None of nothing."""
+    return part / whole if whole else None
+
+
+def nearest_rank(ordered: Sequence[float], quantile: float) -> float | None:
+    """Return the quantile of sorted values by nearest rank, None of nothing."""
+    return ordered[ceil(quantile * len(ordered)) - 1] if ordered else None
+
+
+def union_ms(spans: Iterable[tuple[float, float]]) -> float:
+    """Return the length of the union of intervals."""
+    total, reach = 0.0, -_NEVER
+    for start, end in sorted(spans):
+        if end > reach:
+            total += end - (start if start > reach else reach)
+            reach = end
+    return total
+
+
+def _counts(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
+    finals: dict[str, Attempt] = {}
+    for event in events:
+        if event.call_id not in finals or finals[event.call_id].attempt < event.attempt:
+            finals[event.call_id] = event
+    outcomes = [event.outcome for event in finals.values()]
+    unfinished = outcomes.count(CallOutcome.INCOMPLETE)
+    judged = len(finals) - (0 if ended else unfinished)
+    first_ok = sum(1 for event in events if event.attempt == 1 and event.outcome is CallOutcome.OK)
+    ok_calls = outcomes.count(CallOutcome.OK)
+    return {
+        "calls": len(finals),
+        "attempts": len(events),
+        "retries": len(events) - len(finals),
+        "ok_calls": ok_calls,
+        "incomplete_calls": unfinished,
+        "success_rate": rate(ok_calls, judged),
+        "success_interval": wilson(ok_calls, judged),
+        "first_attempt_success_rate": rate(first_ok, judged),
+        "first_attempt_interval": wilson(first_ok, judged),
+        "attempt_yield": rate(ok_calls, len(events) - (0 if ended else unfinished)),
+    }
+
+
+def _latencies(executed: Sequence[Attempt]) -> dict[str, object]:
+    counted = (CallOutcome.OK, CallOutcome.TIMEOUT)
+    sample = sorted(e.duration_ms or 0.0 for e in executed if e.outcome in counted)
+    return {
+        "latency_samples": len(sample),
+        "mean_ms": rate(sum(sample), len(sample)),
+        "p50_ms": nearest_rank(sample, 0.5),
+        "p95_ms": nearest_rank(sample, 0.95) if len(sample) >= P95_NEEDS else None,
+        "max_ms": sample[-1] if sample else None,
+        "histogram": _histogram(sample),
+    }
+
+
+def _histogram(ordered: Sequence[float]) -> dict[str, int]:
+    reached = [bisect_right(ordered, bound * 1000) for bound in _BOUNDS_S]
+    counts = [high - low for low, high in zip([0, *reached], [*reached, len(ordered)], strict=True)]
+    return dict(zip([*map(str, _BOUNDS_S), "+Inf"], counts, strict=True))
+
+
+def _times(events: Sequence[Attempt], history: History, leaves_only: bool) -> dict[str, object]:
+    timed = [e for e in events if e.duration_ms is not None]
+    summed = [e for e in timed if not (leaves_only and e.call_id in history.parents)]
+    if not timed:
+        return dict.fromkeys(("busy_ms", "wall_ms", "idle_ms", "sum_ms", "wasted_ms", "concurrency"))
+    spans = [history.spans[e.seq] for e in timed]
+    busy, wall = union_ms(spans), max(end for _, end in spans) - min(start for start, _ in spans)
+    leaves_busy = busy if len(summed) == len(timed) else union_ms(history.spans[e.seq] for e in summed)
+    total = sum(e.duration_ms or 0.0 for e in summed)
+    return {
+        "busy_ms": busy,
+        "wall_ms": wall,
+        "idle_ms": wall - busy,
+        "sum_ms": total,
+        "wasted_ms": sum(e.duration_ms or 0.0 for e in summed if e.outcome is not CallOutcome.OK),
+        "concurrency": rate(total, leaves_busy),
+    }
+
+
+def _cache(events: Sequence[Attempt], executed: Sequence[Attempt], history: History) -> dict[str, object]:
+    lookups = [e for e in events if e.cache in _CACHE_LOOKUPS]
+    repeats = [e for e in lookups if history.repeats(e)]
+    avoidable = [e for e in executed if e.cache is not CacheUse.UNCACHEABLE and history.repeats(e)]
+    return {
+        "cache_lookups": len(lookups),
+        "cache_hit_rate": rate(_hits(lookups), len(lookups)),
+        "repeat_lookups": len(repeats),
+        "repeat_hit_rate": rate(_hits(repeats), len(repeats)),
+        "saved_ms": _saved_ms(events, executed),
+        "executed": len(executed),
+        "avoidable": len(avoidable),
+        "avoidable_ms": sum(e.duration_ms or 0.0 for e in avoidable),
+    }
+
+
+def _saved_ms(events: Sequence[Attempt], executed: Sequence[Attempt]) -> float:
+    hits = [e for e in events if e.cache in _ANSWERED_FROM_CACHE]
+    taken: dict[str, list[float]] = {e.tool: [] for e in hits}
+    for event in executed:
+        if event.tool in taken and event.outcome is CallOutcome.OK:
+            taken[event.tool].append(event.duration_ms or 0.0)
+    medians = {tool: median(times) for tool, times in taken.items() if times}
+    return sum(max(0.0, medians[e.tool] - (e.duration_ms or 0.0)) for e in hits if e.tool in medians)
+
+
+def _hits(events: Iterable[Attempt]) -> int:
+    return sum(1 for event in events if event.cache in _ANSWERED_FROM_CACHE)
+
+
+def _loops(events: Sequence[Attempt]) -> int:
+    """Count maximal runs of three or more equal calls in a row, phase by phase."""
+    loops, length, last = 0, 0, None
+    for event in (event for event in events if event.attempt == 1):
+        key = (event.phase, event.tool, event.args_sha256)
+        length = length + 1 if key == last else 1
+        loops += length == 3
+        last = key
+    return loops
+
+
+def _cost(events: Sequence[Attempt]) -> dict[str, object]:
+    known = [Decimal(event.cost_usd) for event in events if event.cost_usd is not None]
+    unpriced = {e.call_id for e in events if e.kind is ToolKind.LLM and e.cost_usd is None and is_executed(e)}
+    used = [event.usage for event in events if event.usage is not None]
+    kinds = sorted({kind for usage in used for kind in usage})
+    return {
+        "tokens": {kind: sum(usage.get(kind, 0) for usage in used) for kind in kinds} if used else None,
+        "cost_usd": str(sum(known, Decimal())) if known else None,
+        "unpriced_calls": len(unpriced),
+        "cost_complete": not unpriced,
+    }

@@ -1,0 +1,232 @@
+"""Construct in refinement mode: one lever per step, each checked in a fresh session before it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from app.conflicts.case import case_of
+from app.conflicts.table import find_conflicts
+from app.model.blueprint import Blueprint, Change, apply_changes
+from app.model.conflicts import BuildConflict
+from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
+from app.model.names import ConflictType, Severity, SubProblemName, Trigger
+from app.model.state import BuildState, ConstructProgress
+from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
+from app.phases.construct.rows import gains, rows_of
+from app.phases.parent import NOTE, parent_of, work_context
+from app.reasoning.prompt.refinement import QUESTIONS
+from app.search.refine.objective import RefineObjective
+from app.search.refine.search import Checked, Parent, check, open_work, pull
+from app.search.refine.work import Entry, Proposal
+
+MEASURE = "measure"
+TRIES = 3
+"""How many shorter lists of changes are checked when the whole list breaks something."""
+
+OF_STRENGTH = frozenset({ConflictType.DAMAGE_GAP, ConflictType.SURVIVABILITY_GAP})
+"""How strong the build is, is what the wish is about; floors do not forbid what the user allows to be lost."""
+
+_CHANGES: TypeAdapter[list[Change]] = TypeAdapter(list[Change])
+
+
+@dataclass(frozen=True)
+class RefineConstruct:
+    """Pulls the levers in their order until the wish is fulfilled, the levers or the budget end."""
+
+    sessions: int = 4
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Pull the next lever, or settle what comes of the refinement."""
+        assert ctx.state.refinement is not None
+        progress = ctx.state.construction
+        if not progress.pending and MEASURE not in progress.done:
+            levers = progress.notes.get(NOTE, {}).get("levers", [])
+            progress = progress.model_copy(update={"pending": [*levers, MEASURE]})
+        if progress.pending[0] == MEASURE:
+            return await _settled(ctx, ctx.state.refinement, progress)
+        return await self._pulled(ctx, ctx.state.refinement, progress)
+
+    async def _pulled(self, ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
+        name, state = progress.pending[0], ctx.state
+        parent = await parent_of(ctx)
+        hints = [
+            Proposal(hint["name"], tuple(_CHANGES.validate_python(hint["changes"])), {}, 0.0)
+            for hint in progress.notes[NOTE]["hints"].get(name, [])
+        ]
+        made = state.committed
+        async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sessions) as work:
+            objective, before = work.objective, dict(work.bench.outputs)
+            entries = await pull(work, name, hints)
+            trials, asides = work.bench.trials, list(work.asides)
+        kept, checked = await _kept(ctx, parent, objective, entries)
+        found = await rows_of(ctx.engine.facts, kept)
+        trial = _Trial(name, entries, kept, checked, before, trials, asides)
+        return PhaseResult(_after(state, refinement, progress, trial, found, objective))
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What came of one lever."""
+
+    name: str
+    entries: Sequence[Entry]
+    kept: Sequence[Entry]
+    checked: Checked | None
+    before: dict[str, float]
+    trials: int
+    asides: list[str]
+
+
+async def _kept(
+    ctx: PhaseContext, parent: Parent, objective: RefineObjective, entries: Sequence[Entry]
+) -> tuple[Sequence[Entry], Checked | None]:
+    """Return the longest of a few beginnings of the list that holds in a fresh session, with what that session says."""
+    if not entries:
+        return [], None
+    start = await check(ctx.engine, parent, ctx.state.committed)
+    least = objective.score(start.outputs)
+    lengths = sorted({len(entries), (2 * len(entries)) // 3, len(entries) // 3} - {0}, reverse=True)[:TRIES]
+    for length in lengths:
+        changes = [*ctx.state.committed, *(change for entry in entries[:length] for change in entry.changes)]
+        checked = await check(ctx.engine, parent, changes)
+        if objective.score(checked.outputs) > least and not await new_faults(ctx, parent, changes, checked):
+            return entries[:length], checked
+    return [], None
+
+
+async def new_faults(
+    ctx: PhaseContext, parent: Parent, changes: Sequence[Change], checked: Checked
+) -> list[BuildConflict]:
+    """Return the blocking conflicts that the parent does not have."""
+    changed = apply_changes(parent.blueprint, changes)
+    now = await _faults(ctx, ctx.state, changed, checked)
+    known = {conflict.id for conflict in ctx.state.conflicts}
+    return [conflict for conflict in now if conflict.id not in known and conflict.type not in OF_STRENGTH]
+
+
+async def _faults(ctx: PhaseContext, state: BuildState, blueprint: Blueprint, checked: Checked) -> list[BuildConflict]:
+    update = {"blueprint": blueprint, "stats": checked.stats, "inspection": checked.inspection}
+    case = await case_of(ctx.engine, ctx.invariants, state.model_copy(update=update))
+    return [conflict for conflict in find_conflicts(case) if conflict.severity is Severity.BLOCKING]
+
+
+def _after(
+    state: BuildState,
+    refinement: Refinement,
+    progress: ConstructProgress,
+    trial: _Trial,
+    found: Sequence[ChangeRow],
+    objective: RefineObjective,
+) -> BuildState:
+    experiment = _experiment(state, refinement, trial)
+    done = ConstructProgress(pending=progress.pending[1:], done=[*progress.done, trial.name], notes=progress.notes)
+    exploration = spent(state.exploration, trial.trials, len(experiment.variants))
+    reached = trial.checked is not None and objective.enough(trial.checked.outputs)
+    if reached or exhausted(exploration):
+        done = done.model_copy(update={"pending": [MEASURE]})
+    update = {
+        "committed": [*state.committed, *(change for entry in trial.kept for change in entry.changes)],
+        "experiments": [*state.experiments, experiment],
+        "exploration": exploration,
+        "construction": done,
+        "refinement": refinement.model_copy(update={"changes": [*refinement.changes, *found]}),
+        "assumptions": list(dict.fromkeys([*state.assumptions, *(f"{a}." for a in trial.asides)])),
+        "done": len(done.done),
+        "total": len(done.done) + len(done.pending),
+        "progress_label": f"{trial.name}: {experiment.verdict}",
+    }
+    return state.model_copy(update=update)
+
+
+def _experiment(state: BuildState, refinement: Refinement, trial: _Trial) -> Experiment:
+    variants = [Variant(name="as it is", figures=_two(trial.before), gain=0.0)]
+    if trial.entries:
+        promised = trial.entries[-1].after
+        variants.append(
+            Variant(name=f"{trial.name}, tried", figures=_two(promised), note=f"{len(trial.entries)} changes")
+        )
+    if trial.checked is not None:
+        note = f"{len(trial.kept)} changes, fresh session"
+        variants.append(Variant(name=f"{trial.name}, checked", figures=_two(trial.checked.outputs), note=note))
+    return Experiment(
+        id=f"check-{trial.name.replace(' ', '-')}",
+        question=f"Does changing {trial.name} help as promised, without a new fault?",
+        sub_problem=_about(state, refinement),
+        stage="check",
+        metric="TotalEHP" if refinement.wish.direction == "survivability" else "DPS",
+        baseline=_two(trial.before),
+        variants=variants,
+        chosen=variants[-1].name if trial.checked is not None else None,
+        verdict=_verdict(trial),
+        engine_calls=trial.trials,
+    )
+
+
+def _about(state: BuildState, refinement: Refinement) -> SubProblemName:
+    return QUESTIONS[refinement.wish.direction][0]
+
+
+def _verdict(trial: _Trial) -> str:
+    if trial.checked is not None:
+        return f"kept: {gains(trial.before, trial.checked.outputs)}"
+    if trial.entries:
+        return "no change recommended: what it promised did not hold in a fresh session, or opened a new fault"
+    return "no change recommended: nothing worthwhile was found"
+
+
+def _two(outputs: dict[str, float]) -> dict[str, float]:
+    return {key: outputs[key] for key in ("DPS", "TotalEHP") if key in outputs}
+
+
+async def _settled(ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
+    """Keep the changes when they fulfil the wish; otherwise the child is its parent, byte for byte."""
+    parent = await parent_of(ctx)
+    checked = await check(ctx.engine, parent, ctx.state.committed)
+    objective = await _objective(ctx, parent, refinement)
+    reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
+    done = ConstructProgress(done=[*progress.done, MEASURE], notes={})
+    told = gains(parent.outputs, checked.outputs)
+    if not reached:
+        return PhaseResult(_unchanged(ctx.state, refinement, done, told), Trigger.CONSTRUCTED)
+    after = refinement.model_copy(
+        update={"after": _two(checked.outputs), "reached": True, "verdict": f"{told}; {_counted(refinement)}"}
+    )
+    update = {
+        "blueprint": apply_changes(parent.blueprint, ctx.state.committed),
+        "stats": checked.stats,
+        "inspection": checked.inspection,
+        "refinement": after,
+        "construction": done,
+        "progress_label": f"refined: {told}",
+    }
+    return PhaseResult(ctx.state.model_copy(update=update), Trigger.CONSTRUCTED, xml=checked.xml)
+
+
+async def _objective(ctx: PhaseContext, parent: Parent, refinement: Refinement) -> RefineObjective:
+    async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], 1) as work:
+        return work.objective
+
+
+def _counted(refinement: Refinement) -> str:
+    count = len(refinement.changes)
+    return "1 change" if count == 1 else f"{count} changes"
+
+
+def _unchanged(state: BuildState, refinement: Refinement, done: ConstructProgress, told: str) -> BuildState:
+    wish = refinement.wish
+    best = f" The best that was found: {told}." if state.committed else ""
+    asked = f"a gain of {wish.gain:.0%} at no more than {wish.loss:.0%} lost"
+    if wish.direction == "resistances":
+        asked = "capped resistances"
+    text = f"No change recommended: {asked} was not found with what may be changed.{best}"
+    after = refinement.model_copy(update={"after": refinement.before, "reached": False, "verdict": text, "changes": []})
+    update = {
+        "refinement": after,
+        "committed": [],
+        "construction": done,
+        "progress_label": "no change recommended",
+    }
+    return state.model_copy(update=update)

@@ -1,0 +1,258 @@
+"""Construct: decided choices become a concrete build, one stage per step, measured in a fresh session at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from app.conflicts.case import Rule, case_of
+from app.conflicts.requirements import requirements_met, supports_affordable, unusable
+from app.conflicts.resources import main_skill_sustained, spirit_within_pool
+from app.conflicts.strength import damage, effective_hit_points, resistances
+from app.engine.base import Session
+from app.model.blueprint import Blueprint
+from app.model.conflicts import BuildConflict
+from app.model.memory import MemoryKey
+from app.model.names import Mode, Severity, SubProblemName, Trigger
+from app.model.state import BuildState, ConstructProgress
+from app.model.stats import DPS, Inspection, Stats
+from app.phases.base import PhaseContext, PhaseResult, gear_of, goal_of, level_of, search_context
+from app.phases.memory import EVALUATIONS, OBJECTIVE, begun_with, habits, situation_of, used
+from app.phases.reopened import REOPENED, constraints_of
+from app.search.advice import Workshop
+from app.search.base import Plan, SearchContext, StageResult, plan_of
+from app.search.incumbent import flask_mana, required_attributes
+from app.search.objective import objective_for
+from app.search.panel import open_panel
+from app.search.stages.memory import RECOLLECTED, REMEMBERED
+from app.search.stages.skills import is_founded
+from app.search.stages.table import (
+    MENDING,
+    RECOLLECT,
+    REMEMBERING,
+    STAGES,
+    SearchStage,
+    repairs_for,
+    stages_for,
+    warm_stages,
+)
+
+ADVICE = "advice"
+"""The stage, and the note in which it says which ideas were kept and why others were not."""
+
+_BEFORE = "finish"
+
+
+def with_advice(stages: Sequence[str]) -> list[str]:
+    """Return the stages with advice before the finishing touches."""
+    at = stages.index(_BEFORE) if _BEFORE in stages else len(stages)
+    return [*stages[:at], ADVICE, *stages[at:]]
+
+
+def advice_stage(ctx: PhaseContext) -> SearchStage:
+    """Return the stage for the reasoner of this step."""
+
+    async def advise(search: SearchContext) -> StageResult:
+        return await _advised(ctx, search)
+
+    return SearchStage(ADVICE, "taking advice", frozenset(), frozenset(), advise)
+
+
+async def _advised(ctx: PhaseContext, search: SearchContext) -> StageResult:
+    workshop = await Workshop.open(search)
+    state = ctx.state.model_copy(update={"blueprint": search.blueprint, "stats": None})
+    ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), workshop)
+    notes: list[dict[str, str]] = []
+    for idea in ideas:
+        problem = await workshop.keep(idea.moves)
+        notes.append({"idea": idea.name, "reason": idea.reason, "refused_because": problem})
+    kept = [note["idea"] for note in notes if not note["refused_because"]]
+    label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(ideas)} ideas helps" if ideas else ""
+    return StageResult(workshop.bench.blueprint, notes={ADVICE: notes}, label=label or "no advice")
+
+
+WATCHED = frozenset({"gear"})
+"""Stages after which everything is there for the first time, and others still follow that may cover a gap."""
+
+TOLERATED = "tolerated"
+"""The note with shortfalls within tolerance, in words."""
+
+_GAPS: tuple[Rule, ...] = (
+    resistances,
+    requirements_met,
+    supports_affordable,
+    spirit_within_pool,
+    main_skill_sustained,
+    effective_hit_points,
+    damage,
+)
+
+
+async def with_gaps(ctx: PhaseContext, session: Session, result: StageResult) -> StageResult:
+    """Return the stage's result with what is missing now.
+
+    What would block becomes a provisional conflict, which validate confirms by finding it again, or drops; what is
+    within tolerance becomes a note.
+    """
+    stats, inspection = await session.stats(), await session.inspect()
+    now = {"blueprint": result.blueprint, "stats": stats, "inspection": inspection}
+    case = await case_of(ctx.engine, ctx.invariants, ctx.state.model_copy(update=now))
+    found = [conflict for rule in _GAPS for conflict in rule(case)]
+    gaps = [conflict for conflict in found if conflict.severity is Severity.BLOCKING]
+    fine = [conflict.message for conflict in found if conflict.severity is not Severity.BLOCKING]
+    return replace(result, conflicts=(*result.conflicts, *gaps), notes={**result.notes, TOLERATED: fine})
+
+
+def confirmed(conflicts: list[BuildConflict]) -> list[BuildConflict]:
+    """Return what is left when construction halts: nothing was validated, so nothing provisional is known."""
+    return [conflict for conflict in conflicts if not conflict.provisional]
+
+
+MEASURE = "measure"
+
+
+class ConstructPhase:
+    """One stage per call; `sessions` is how many engine sessions a stage may share its trials between."""
+
+    def __init__(self, sessions: int = 4, stages: Sequence[SearchStage] = STAGES) -> None:
+        self._sessions = max(1, sessions)
+        self._stages = tuple(stages)
+        self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *stages)}
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Run the next stage, or measure the build when none is left.
+
+        Raises:
+            InvalidTransition: a question is not decided.
+            EngineError: the engine failed beyond retry.
+        """
+        plan = plan_of(ctx.state.sub_problems)
+        progress = ctx.state.construction
+        if not progress.pending:
+            progress = self._begin(ctx, plan)
+            if ctx.state.iteration == 0 and ctx.request.mode is Mode.INITIAL:
+                ctx, progress = await self._remembering(ctx, plan, progress)
+        if progress.pending[0] == MEASURE:
+            return await self._measure(ctx, plan, progress)
+        return await self._advance(ctx, plan, progress)
+
+    def _begin(self, ctx: PhaseContext, plan: Plan) -> ConstructProgress:
+        notes = dict(ctx.state.construction.notes)
+        reopened = notes.pop(REOPENED, None)
+        founded = is_founded(ctx.state.blueprint, plan, level_of(ctx))
+        known = None if reopened is None or not founded else [SubProblemName(name) for name in reopened]
+        chosen = self._chosen(ctx.state, known)
+        chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
+        if known is None:
+            notes = {key: notes[key] for key in (EVALUATIONS,) if key in notes}
+        return ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
+
+    async def _remembering(
+        self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress
+    ) -> tuple[PhaseContext, ConstructProgress]:
+        """Read memory, once: what it said goes into the notes, so it is the same after a crash."""
+        key = MemoryKey.of(plan.delivery.skill_id, goal_of(ctx), ctx.engine.version)
+        here = situation_of(plan, ctx.invariants, level_of(ctx), gear_of(ctx))
+        usual = habits(await ctx.memory.wishes(ctx.state.owner), ctx.invariants)
+        ctx = replace(ctx, state=ctx.state.model_copy(update={"habits": usual}))
+        found = begun_with(await ctx.memory.recall(key), here)
+        if found is None:
+            return ctx, progress
+        chosen = warm_stages(self._stages, whole=bool(found["whole"]))
+        chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
+        notes = {**progress.notes, REMEMBERED: found}
+        return ctx, progress.model_copy(update={"pending": [*chosen, MEASURE], "notes": notes})
+
+    def _chosen(self, state: BuildState, reopened: list[SubProblemName] | None) -> list[str]:
+        """Return the stages to run: all, those that the reopened questions concern, or mere repairs."""
+        now = constraints_of(state, state.iteration)
+        if reopened is not None and now and all(constraint.local for constraint in now):
+            return repairs_for(self._stages, [constraint.demand for constraint in now])
+        return stages_for(self._stages, reopened)
+
+    async def _advance(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
+        name = progress.pending[0]
+        stage = advice_stage(ctx) if name == ADVICE else self._named[name]
+        blueprint = ctx.state.blueprint or _bare(plan, level_of(ctx))
+        async with open_panel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
+            result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
+            if name in WATCHED:
+                result = await with_gaps(ctx, panel, result)
+        evaluations = int(progress.notes.get(EVALUATIONS, 0)) + panel.trials
+        if name == RECOLLECT:
+            progress = self._recollected(progress, result.notes)
+        return PhaseResult(_after_stage(ctx.state, stage, progress, result, evaluations))
+
+    def _recollected(self, progress: ConstructProgress, notes: dict[str, Any]) -> ConstructProgress:
+        """Return the progress with all stages to do when no whole build was taken: then there is none to improve."""
+        taken = notes.get(RECOLLECTED) or {}
+        if taken.get("part") == "whole":
+            return progress
+        left = [stage.name for stage in self._stages if stage.name not in progress.done]
+        advised = with_advice(left) if ADVICE in progress.pending else left
+        return progress.model_copy(update={"pending": [progress.pending[0], *advised, MEASURE]})
+
+    async def _measure(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
+        """Measure in a session that has held nothing else: the engine's numbers drift with what it held before."""
+        assert ctx.state.blueprint is not None, "stages ran, so there is a blueprint"
+        async with ctx.engine.session() as session:
+            await session.build(ctx.state.blueprint)
+            stats, inspection = await session.stats(), await session.inspect()
+            xml = await session.export()
+            worth = await _worth(search_context(ctx, plan, session, ctx.state.blueprint, {}), stats, inspection)
+        broken = broken_assumption(ctx.state.blueprint, stats, inspection)
+        done = ConstructProgress(done=[*progress.done, MEASURE], notes={**progress.notes, OBJECTIVE: worth})
+        update: dict[str, Any] = {
+            "stats": stats,
+            "inspection": inspection,
+            "construction": done,
+            "conflicts": [*confirmed(ctx.state.conflicts), broken] if broken else ctx.state.conflicts,
+            "done": len(done.done),
+            "total": len(done.done),
+            "progress_label": "measured in a fresh session",
+        }
+        trigger = Trigger.ASSUMPTION_FAILED if broken else Trigger.CONSTRUCTED
+        return PhaseResult(ctx.state.model_copy(update=update), trigger, xml=None if broken else xml)
+
+
+async def _worth(ctx: SearchContext, stats: Stats, inspection: Inspection) -> float:
+    """Return the score of the measured build: what every stage tried to raise."""
+    figures = {**stats.values, DPS: stats.dps or 0.0}
+    objective = replace(objective_for(ctx), flask_mana=await flask_mana(ctx))
+    return round(objective.requiring(required_attributes(inspection)).score(figures), 6)
+
+
+def _bare(plan: Plan, level: int) -> Blueprint:
+    return Blueprint(class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=level)
+
+
+def _after_stage(
+    state: BuildState, stage: SearchStage, progress: ConstructProgress, result: StageResult, evaluations: int
+) -> BuildState:
+    done = [*progress.done, stage.name]
+    pending = progress.pending[1:]
+    notes = {**progress.notes, **result.notes, EVALUATIONS: evaluations}
+    update = {
+        "blueprint": result.blueprint,
+        "construction": ConstructProgress(pending=pending, done=done, notes=notes),
+        "conflicts": [*state.conflicts, *(c.model_copy(update={"provisional": True}) for c in result.conflicts)],
+        "done": len(done),
+        "total": len(done) + len(pending),
+        "progress_label": result.label or stage.label,
+        "memories": [*state.memories, *used(result.notes.get(RECOLLECTED))],
+    }
+    return state.model_copy(update=update)
+
+
+def broken_assumption(blueprint: Blueprint, stats: Stats, inspection: Inspection) -> BuildConflict | None:
+    """Return the conflict of a main skill that cannot work at all, or None.
+
+    That is a skill the engine disables, or one that deals no damage although the engine models it.
+    """
+    index = blueprint.main_group
+    skill = blueprint.groups[index - 1].gems[0].name if 0 < index <= len(blueprint.groups) else "no main skill"
+    reason = inspection.disabled_reason
+    if reason is None and (stats.dps is not None or not inspection.modelled):
+        return None
+    return unusable(skill, reason or "it deals no damage although the engine models it")

@@ -1,0 +1,260 @@
+"""Explore in refinement mode: understand the wish, then compare a few realistic ways to it by experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.model.constraints import Invariant, InvariantSet
+from app.model.experiments import Experiment, Refinement, Variant
+from app.model.names import Mode, Phase, Provenance, SubProblemName, SubProblemStatus, Trigger
+from app.model.state import BuildState, ConstructProgress
+from app.model.stats import DPS
+from app.model.sub_problems import Constraint, Decision, Option
+from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent
+from app.phases.parent import NOTE, PARENT, parent_of, work_context
+from app.phases.reopened import reopen
+from app.reasoning.prompt.refinement import DEMANDS, QUESTIONS, RefineReading, read_refinement
+from app.search.refine.objective import EHP
+from app.search.refine.search import Parent, open_work, order, screen
+from app.search.refine.work import Proposal, Work
+
+VARIANTS = BUDGETS[Mode.REFINEMENT].variants_allowed
+"""Options that are compared per question."""
+
+FUNDAMENTAL = ("class", "ascendancy", "skill", "level")
+"""A wish that changes one of these is not a refinement any more but another build."""
+
+
+_TITLES = {"damage": "more damage", "survivability": "more effective hit points", "resistances": "capped resistances"}
+
+
+@dataclass(frozen=True)
+class RefineExplore:
+    """Two kinds of steps: read the wish, then one experiment per question that it opens."""
+
+    sessions: int = 4
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Do the step that is due."""
+        if ctx.state.refinement is None:
+            return await understand(ctx)
+        name = next((n for n in SubProblemName if _is_open(ctx.state, n)), None)
+        if name is None:
+            return PhaseResult(ctx.state, Trigger.EXPLORED)
+        return await self._answer(ctx, ctx.state.refinement, name)
+
+    async def _answer(self, ctx: PhaseContext, refinement: Refinement, name: SubProblemName) -> PhaseResult:
+        parent = await parent_of(ctx)
+        known = ctx.state.construction.notes.get(NOTE)
+        if known is not None:
+            return PhaseResult(_also_answered(ctx.state, name, known["levers"]))
+        async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], self.sessions) as work:
+            screened = await screen(work)
+            levers = order(screened, refinement.wish.direction == "damage")
+            state = _answered(ctx.state, work, parent, name, screened, levers)
+        return PhaseResult(state)
+
+
+def _is_open(state: BuildState, name: SubProblemName) -> bool:
+    return state.sub_problems[name].status is SubProblemStatus.EXPLORING
+
+
+async def understand(ctx: PhaseContext) -> PhaseResult:
+    """Read wish and locks; a wish that is another build is handed over to a full decomposition."""
+    reading = read_refinement(ctx.request.prompt)
+    found = await _said(ctx, reading)
+    before = ctx.state.inherited or ctx.invariants
+    changed = {i.field for i in found.invariants if before.get(i.field) != i.value}
+    after = merged(before, found)
+    if changed & set(FUNDAMENTAL):
+        return PhaseResult(_strategic(ctx.state, before), invariants=after)
+    parent = await parent_of(ctx)
+    state = _opened(ctx.state, _refinement(reading, parent), parent)
+    hopeless = await _hopeless(ctx, reading, parent)
+    if hopeless is not None:
+        state = _given_up(state, hopeless)
+    label = f"understood: {_TITLES.get(reading.wish.direction, 'improve damage and effective hit points')}"
+    return PhaseResult(state.model_copy(update={"progress_label": label}), invariants=after)
+
+
+async def _hopeless(ctx: PhaseContext, reading: RefineReading, parent: Parent) -> str | None:
+    """Return why nothing can be measured that the wish is about, or None."""
+    if ctx.engine.version.estimate and ctx.xml is not None:
+        async with ctx.engine.session() as session:
+            report = await session.load(ctx.xml)
+        if report.problems:
+            return "the estimator does not know all of this file; refining it needs Path of Building"
+    if reading.wish.direction == "damage" and parent.outputs.get(DPS, 0.0) <= 0:
+        return "the engine shows no damage for any skill of the build, so more of it cannot be measured"
+    return None
+
+
+def _given_up(state: BuildState, why: str) -> BuildState:
+    """Return the state with nothing to pull."""
+    notes = {**state.construction.notes, NOTE: {"levers": [], "hints": {}}}
+    update = {
+        "construction": ConstructProgress(notes=notes),
+        "assumptions": list(dict.fromkeys([*state.assumptions, f"{why[0].upper()}{why[1:]}."])),
+    }
+    state = state.model_copy(update=update)
+    experiment = Experiment(
+        id="screen-none",
+        question="What can be measured?",
+        sub_problem=QUESTIONS["damage"][0],
+        stage="screen",
+        metric=DPS,
+        verdict=f"no change recommended: {why}",
+    )
+    return state.model_copy(update={"experiments": [*state.experiments, experiment]})
+
+
+async def _said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
+    """Return what the prompt says outright, apart from what it keeps."""
+    if len(reading.rest) < 3:
+        return InvariantSet()
+    asked = ctx.request.model_copy(update={"prompt": reading.rest, "level": None, "gear": None})
+    found = await ctx.reasoner.extract(asked, ctx.engine)
+    stated = [i for i in found.invariants if i.provenance is Provenance.EXPLICIT and i.field not in _LEFT_TO_LOCKS]
+    return InvariantSet(invariants=stated)
+
+
+_LEFT_TO_LOCKS = frozenset({"weapon", "defence", "style", "with", "content", "budget"})
+"""Words of these fields in a refinement say what to improve, not what to be."""
+
+
+def merged(before: InvariantSet, said: InvariantSet) -> InvariantSet:
+    """Return the parent's constraints with what is said now in their place; nothing else changes."""
+    new: Mapping[str, Invariant] = {i.field: i for i in said.invariants}
+    kept = [new.get(i.field, i) for i in before.invariants]
+    added = [i for i in said.invariants if before.find(i.field) is None]
+    return before.model_copy(update={"invariants": [*kept, *added], "question": None})
+
+
+def _strategic(state: BuildState, inherited: InvariantSet) -> BuildState:
+    """Return a state that has everything still to decide."""
+    text = "The wish changes what the build is, so it is thought through anew."
+    return BuildState(
+        phase=state.phase,
+        inherited=inherited,
+        assumptions=[text],
+        exploration=BUDGETS[Mode.STRATEGIC].model_copy(update={"entry": Phase.EXPLORE}),
+        progress_label="a fundamental change: deciding everything anew",
+    )
+
+
+def _refinement(reading: RefineReading, parent: Parent) -> Refinement:
+    group = parent.blueprint.groups[parent.strongest - 1] if parent.strongest else None
+    elsewhere = group is not None and parent.strongest != parent.blueprint.main_group and bool(group.gems)
+    return Refinement(
+        wish=reading.wish,
+        locks=reading.locks,
+        kept=list(reading.kept),
+        measured_with=group.gems[0].name if group is not None and elsewhere else None,
+        before=_figures(parent.outputs),
+    )
+
+
+def _figures(outputs: Mapping[str, float]) -> dict[str, float]:
+    return {key: outputs[key] for key in (DPS, EHP) if key in outputs}
+
+
+def _opened(state: BuildState, refinement: Refinement, parent: Parent) -> BuildState:
+    """Open the questions of the wish; everything else stays decided."""
+    state = state.model_copy(update={"refinement": refinement, "exploration": BUDGETS[Mode.REFINEMENT]})
+    for name in QUESTIONS[refinement.wish.direction]:
+        asked = Constraint(conflict_id="wish", demand=DEMANDS[name], text=refinement.wish.reason)
+        state = reopen(state, name, [asked])
+    notes = {PARENT: {"strongest": parent.strongest, "outputs": parent.outputs}}
+    update = {"construction": ConstructProgress(notes=notes), "inspection": parent.inspection}
+    return state.model_copy(update=update)
+
+
+def _answered(
+    state: BuildState,
+    work: Work,
+    parent: Parent,
+    name: SubProblemName,
+    screened: Mapping[str, Sequence[Proposal]],
+    levers: list[str],
+) -> BuildState:
+    hints = {key: [_noted(p) for p in found[: VARIANTS * 3]] for key, found in screened.items() if key in levers}
+    experiment = _screening(state, work, parent, name, screened, levers)
+    notes = {**state.construction.notes, NOTE: {"levers": levers, "hints": hints}}
+    update = {
+        "experiments": [*state.experiments, experiment],
+        "construction": ConstructProgress(notes=notes),
+        "exploration": spent(state.exploration, work.bench.trials, len(experiment.variants)),
+        "progress_label": f"{name.value.replace('_', ' ')}: {experiment.verdict}",
+    }
+    return _decided(state.model_copy(update=update), name, experiment, levers)
+
+
+def _noted(proposal: Proposal) -> dict[str, Any]:
+    return {"name": proposal.name, "changes": [change.model_dump(mode="json") for change in proposal.changes]}
+
+
+def _screening(
+    state: BuildState,
+    work: Work,
+    parent: Parent,
+    name: SubProblemName,
+    screened: Mapping[str, Sequence[Proposal]],
+    levers: list[str],
+) -> Experiment:
+    assert state.refinement is not None
+    promising = [(lever, screened[lever][0]) for lever in levers if screened.get(lever)]
+    variants = [
+        Variant(name=f"{lever}: {best.name}", figures=_figures(best.figures), gain=round(best.gain, 4))
+        for lever, best in promising[:VARIANTS]
+    ]
+    chosen = variants[0].name if variants else None
+    verdict = f"{levers[0]} first" if levers else "no change recommended: nothing that may change would help"
+    return Experiment(
+        id=f"screen-{name.value}",
+        question=f"What brings {_TITLES.get(state.refinement.wish.direction, 'an all-round improvement')} soonest?",
+        sub_problem=name,
+        stage="screen",
+        metric=EHP if name is SubProblemName.SURVIVABILITY else DPS,
+        baseline=_figures(parent.outputs),
+        variants=variants,
+        chosen=chosen,
+        verdict=verdict,
+        engine_calls=work.bench.trials,
+    )
+
+
+def _decided(state: BuildState, name: SubProblemName, experiment: Experiment, levers: list[str]) -> BuildState:
+    sub = state.sub_problems[name]
+    last = sub.prior_attempts[-1]
+    alternatives = [
+        Option(
+            name=variant.name,
+            choice=last.choice,
+            score=variant.gain,
+            reason="measured without committing",
+            rejected_because="promised less; tried after it while the wish is not fulfilled",
+        )
+        for variant in experiment.variants[1:]
+    ]
+    reason = f"compared by experiment {experiment.id}: {experiment.verdict}"
+    decision = Decision(
+        name=" then ".join(levers[:VARIANTS]) or "no change",
+        choice=last.choice,
+        reason=reason,
+        provenance=Provenance.INFERRED,
+        alternatives=alternatives,
+    )
+    done = sub.model_copy(update={"status": SubProblemStatus.DECIDED, "decision": decision})
+    return state.model_copy(update={"sub_problems": {**state.sub_problems, name: done}})
+
+
+def _also_answered(state: BuildState, name: SubProblemName, levers: list[str]) -> BuildState:
+    """Answer a second question by the experiment that the first one led to."""
+    return _decided(state, name, replace_question(state.experiments[-1], name), levers)
+
+
+def replace_question(experiment: Experiment, name: SubProblemName) -> Experiment:
+    """Return the experiment as an answer to another question."""
+    return experiment.model_copy(update={"sub_problem": name})

@@ -1,0 +1,172 @@
+"""Iterate: re-open what conflicts blame, within limits; go back when it got worse; stop when nothing is left to try."""
+
+from __future__ import annotations
+
+from app.conflicts.order import blocking, in_order, merged, resolvable
+from app.engine.base import Engine
+from app.model.blueprint import Blueprint
+from app.model.conflicts import BuildConflict, Suggestion
+from app.model.names import Trigger
+from app.model.state import BuildState, ConstructProgress, Snapshot
+from app.model.sub_problems import Constraint
+from app.phases.base import PhaseContext, PhaseResult
+from app.phases.iterate.complete import with_caveats
+from app.phases.reopened import REOPENED, reopen, taken_back
+from app.phases.validate.guide import guide_to
+from app.reasoning.rules.reasoner import next_suggestion
+
+MOST_ITERATIONS = 5
+MOST_STOPS = 2
+"""Emergency stops in a row after which the best build is handed over."""
+
+Pick = tuple[BuildConflict, Suggestion]
+
+
+class IteratePhase:
+    """One step: judge whether the last attempt helped, then re-open what the next attempt needs, or give up."""
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Return the state with questions re-opened (`reopened`), or the best build with caveats (`gave_up`)."""
+        state = _with_merged(ctx.state)
+        worse = got_worse(state)
+        if worse:
+            state = restored(state)
+        state = state.model_copy(update={"emergency_stops": state.emergency_stops + 1 if worse else 0})
+        reason = _why_stop(state)
+        picks = [] if reason else await self._picks(ctx, state)
+        if not picks:
+            return await _give_up(ctx.engine, ctx.state, state, reason or "Nothing is left to try.")
+        again = _reopened(state, picks)
+        xml = await _export(ctx.engine, again.blueprint) if worse and again.blueprint else None
+        return PhaseResult(again, Trigger.REOPENED, xml=xml)
+
+    async def _picks(self, ctx: PhaseContext, state: BuildState) -> list[Pick]:
+        """Ask the reasoner which way to go for each conflict; what it must not pick is replaced by the next in line."""
+        possible = resolvable(in_order(state.conflicts))
+        if not possible:
+            return []
+        asked = PhaseContext(ctx.build_id, ctx.request, ctx.invariants, state, ctx.engine, ctx.reasoner)
+        answer = await ctx.reasoner.resolve(asked.reasoning(), possible)
+        chosen = {conflict.id: pick for conflict, pick in answer.picks}
+        picks = [(c, pick) for c in possible if (pick := _allowed(c, chosen.get(c.id))) is not None]
+        return least_disruptive(picks)
+
+
+def least_disruptive(picks: list[Pick]) -> list[Pick]:
+    """Return the picks to begin with: those that change only what they name, when there are any.
+
+    What a repair leaves unsolved is there again afterwards, and often it takes more with it than its own conflict.
+    """
+    return [(conflict, pick) for conflict, pick in picks if pick.local] or picks
+
+
+def got_worse(state: BuildState) -> bool:
+    """Say whether more conflicts block than in the best build of an earlier iteration."""
+    best = state.best
+    return best is not None and best.iteration != state.iteration and len(blocking(state.conflicts)) > best.blocking
+
+
+def restored(state: BuildState) -> BuildState:
+    """Return the state back at its best build: decisions, figures and conflicts of then, what was tried charged."""
+    assert state.best is not None
+    best = state.best
+    text = f"iteration {state.iteration} had {len(blocking(state.conflicts))} blocking conflicts, not {best.blocking}"
+    charged = [_charged(conflict, state, best) for conflict in best.conflicts]
+    back = taken_back(state, best.iteration, text)
+    notes = {key: value for key, value in state.construction.notes.items() if key != REOPENED}
+    update = {
+        "blueprint": best.blueprint,
+        "stats": best.stats,
+        "inspection": None,
+        "conflicts": charged,
+        "construction": ConstructProgress(notes=notes),
+    }
+    return back.model_copy(update=update)
+
+
+def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> BuildConflict:
+    """Return a conflict of the best build with the attempts made since then."""
+    now = next((c for c in state.conflicts if c.id == conflict.id), conflict)
+    since = [
+        (str(c.values["strategy"]), c.values.get("iteration", 0))
+        for sub in state.sub_problems.values()
+        for c in sub.constraints
+        if c.conflict_id == conflict.id and "strategy" in c.values and c.values.get("iteration", 0) > best.iteration
+    ]
+    tried = list(dict.fromkeys([*conflict.tried, *now.tried, *(strategy for strategy, _ in since)]))
+    attempts = max(now.attempts, conflict.attempts + len({iteration for _, iteration in since}))
+    return conflict.model_copy(update={"tried": tried, "attempts": attempts})
+
+
+def _with_merged(state: BuildState) -> BuildState:
+    return state.model_copy(update={"conflicts": merged(state.conflicts)})
+
+
+def _why_stop(state: BuildState) -> str | None:
+    if state.emergency_stops >= MOST_STOPS:
+        return "The last two attempts made the build worse, so this is the best one that was found."
+    if state.iteration >= MOST_ITERATIONS:
+        return f"After {MOST_ITERATIONS} rounds of improvement some demands are still not met."
+    return None
+
+
+def _allowed(conflict: BuildConflict, pick: Suggestion | None) -> Suggestion | None:
+    """Return the pick when it is one of the conflict's untried suggestions, else the next of those."""
+    fine = pick is not None and pick in conflict.suggested_solutions and pick.strategy not in conflict.tried
+    return pick if fine else next_suggestion(conflict)
+
+
+def _reopened(state: BuildState, picks: list[Pick]) -> BuildState:
+    iteration = state.iteration + 1
+    tried = {conflict.id: pick.strategy for conflict, pick in picks}
+    state = state.model_copy(
+        update={
+            "iteration": iteration,
+            "conflicts": [_attempted(c, tried.get(c.id)) for c in state.conflicts],
+            "construction": ConstructProgress(notes=state.construction.notes),
+        }
+    )
+    for name in dict.fromkeys(pick.sub_problem for _, pick in picks):
+        own = [_constraint(c, pick, iteration) for c, pick in picks if pick.sub_problem is name]
+        state = reopen(state, name, own)
+    names = ", ".join(dict.fromkeys(pick.sub_problem.value.replace("_", " ") for _, pick in picks))
+    return state.model_copy(update={"progress_label": f"iteration {iteration}: thinking again about {names}"})
+
+
+def _attempted(conflict: BuildConflict, strategy: str | None) -> BuildConflict:
+    if strategy is None:
+        return conflict
+    return conflict.model_copy(update={"attempts": conflict.attempts + 1, "tried": [*conflict.tried, strategy]})
+
+
+def _constraint(conflict: BuildConflict, pick: Suggestion, iteration: int) -> Constraint:
+    values = {**pick.values, "strategy": pick.strategy, "iteration": iteration}
+    return Constraint(conflict_id=conflict.id, demand=pick.demand, values=values, text=pick.text or conflict.message)
+
+
+async def _give_up(engine: Engine, before: BuildState, state: BuildState, reason: str) -> PhaseResult:
+    """Finish with the best build there was."""
+    best = state.best
+    if best is not None and best.blueprint != state.blueprint:
+        state = restored(state)
+    finished = await _guided(engine, with_caveats(state, reason))
+    changed = finished.blueprint is not None and finished.blueprint != before.blueprint
+    if not changed or finished.blueprint is None:
+        return PhaseResult(finished, Trigger.GAVE_UP)
+    async with engine.session() as session:
+        await session.build(finished.blueprint)
+        measured = {"stats": await session.stats(), "inspection": await session.inspect()}
+        xml = await session.export()
+    return PhaseResult(finished.model_copy(update=measured), Trigger.GAVE_UP, xml=xml)
+
+
+async def _guided(engine: Engine, state: BuildState) -> BuildState:
+    if state.blueprint is None:
+        return state
+    return state.model_copy(update={"guide": await guide_to(engine.facts, state.blueprint)})
+
+
+async def _export(engine: Engine, blueprint: Blueprint) -> bytes:
+    async with engine.session() as session:
+        await session.build(blueprint)
+        return await session.export()

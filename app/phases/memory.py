@@ -1,0 +1,147 @@
+"""What a finished build teaches the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from app.model.constraints import InvariantSet
+from app.model.guide import Guide
+from app.model.memory import Memory, MemoryKey, Situation, Wish
+from app.model.names import GearTier, Mode, Outcome, Provenance, SubProblemName
+from app.model.record import BuildRecord
+from app.model.state import BuildState, UsedMemory
+from app.phases.base import gear_in, goal_in
+from app.search.base import Plan, plan_of
+
+EVALUATIONS = "evaluations"
+"""The note that counts the candidates that the engine has tried for this build."""
+
+OBJECTIVE = "objective"
+"""The note with the score of the measured build, as the search scores it."""
+
+MOST_TRIED = 2
+"""Remembered builds that a new one tries to begin with."""
+
+USUALLY = 2
+"""In so many builds somebody must have asked for something before it is called a habit."""
+
+_OF_ONE_BUILD = frozenset(
+    {"class", "ascendancy", "skill", "level", "damage_type", "weapon", "goal", "style", "content", "with"}
+)
+"""What a build is about; that an earlier one was about something else is no habit."""
+_MILESTONES = frozenset({"notable", "keystone"})
+
+
+def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
+    """Return what the finished build teaches, or None: only a validated build that was made here teaches anything.
+
+    A refinement has its own wish beside what the prompt says, so it teaches nothing about the prompt.
+    """
+    state = record.state
+    fine = state.outcome is Outcome.VALIDATED and state.origin == "made" and record.request.mode is not Mode.REFINEMENT
+    if not fine or state.blueprint is None or state.stats is None or not _answered(state):
+        return None
+    plan, invariants = plan_of(state.sub_problems), record.invariants
+    level, gear = state.blueprint.level, gear_in(record.request.gear, invariants)
+    return Memory(
+        build_id=record.id,
+        owner=state.owner,
+        key=MemoryKey.of(plan.delivery.skill_id, goal_in(invariants), state.stats.engine),
+        skill=plan.delivery.skill_name,
+        situation=situation_of(plan, invariants, level, gear),
+        score=float(state.construction.notes.get(OBJECTIVE, 0.0)),
+        evaluations=int(state.construction.notes.get(EVALUATIONS, 0)),
+        blueprint=state.blueprint,
+        notables=_notables(state.guide),
+        wishes={i.field: i.value for i in invariants.invariants if i.provenance is Provenance.EXPLICIT},
+        failures=state.eliminated,
+        learned_at=now,
+    )
+
+
+def _answered(state: BuildState) -> bool:
+    answered = {name for name, sub in state.sub_problems.items() if sub.decision is not None}
+    return answered == set(SubProblemName)
+
+
+def situation_of(plan: Plan, invariants: InvariantSet, level: int, gear: GearTier) -> Situation:
+    """Return what must be the same for the whole build to fit again."""
+    excluded = invariants.get("exclude")
+    words = [str(word) for word in excluded] if isinstance(excluded, list) else []
+    return Situation(
+        class_name=plan.ascendancy.class_name,
+        ascendancy=plan.ascendancy.ascendancy,
+        level=level,
+        gear=gear,
+        hardcore=invariants.get("hardcore") is True,
+        weapon_types=list(plan.delivery.weapon_types),
+        off_hand=plan.delivery.off_hand,
+        pool=plan.survivability.pool,
+        mitigation=list(plan.survivability.mitigation),
+        excluded=sorted({*words, *plan.scaling.excluded_gems, *map(str, plan.scaling.excluded_nodes)}),
+    )
+
+
+def begun_with(memories: Sequence[Memory], now: Situation) -> dict[str, Any] | None:
+    """Return the note with what a new build is to try: whole builds that fit, else parts of those of its ascendancy."""
+    whole = [m for m in memories if m.situation == now][:MOST_TRIED]
+    kin = [m for m in memories if m not in whole and _is_kin(m.situation, now)][:MOST_TRIED]
+    if not whole and not kin:
+        return None
+    return {"whole": [_shown(m) for m in whole], "parts": [_shown(m) for m in kin]}
+
+
+def _is_kin(one: Situation, other: Situation) -> bool:
+    """Say whether passives and supports of one build serve the other."""
+    same = (one.class_name, one.ascendancy, one.weapon_types) == (
+        other.class_name,
+        other.ascendancy,
+        other.weapon_types,
+    )
+    return same and (one.pool, one.excluded) == (other.pool, other.excluded)
+
+
+def _shown(memory: Memory) -> dict[str, Any]:
+    return {
+        "build_id": memory.build_id,
+        "score": memory.score,
+        "blueprint": memory.blueprint.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def used(note: Mapping[str, Any] | None) -> list[UsedMemory]:
+    """Return what the recollecting stage says it took."""
+    if not note:
+        return []
+    part = {"whole": "the whole build", "parts": "supports and passives"}[note["part"]]
+    return [UsedMemory(build_id=note["build_id"], part=part, score=note["score"])]
+
+
+def habits(wishes: Sequence[Wish], invariants: InvariantSet) -> list[str]:
+    """Return what the owner usually asks for and said nothing about this time, in words.
+
+    It is told and never assumed: what was not asked for is not a constraint.
+    """
+    found: dict[str, Wish] = {}
+    for wish in wishes:
+        if wish.builds >= USUALLY and wish.field not in _OF_ONE_BUILD:
+            found.setdefault(wish.field, wish)
+    silent = [wish for field, wish in sorted(found.items()) if not _said(field, invariants)]
+    return [_habit(wish) for wish in silent]
+
+
+def _said(field: str, invariants: InvariantSet) -> bool:
+    known = invariants.find(field)
+    return known is not None and known.provenance is Provenance.EXPLICIT
+
+
+def _habit(wish: Wish) -> str:
+    value = ", ".join(map(str, wish.value)) if isinstance(wish.value, list) else str(wish.value)
+    return f"You asked for {wish.field} {value} in {wish.builds} earlier builds; it was not applied to this one."
+
+
+def _notables(guide: Guide | None) -> list[str]:
+    steps = [*guide.passives, *guide.ascendancy] if guide is not None else []
+    return [step.name for step in steps if step.kind in _MILESTONES]

@@ -1,0 +1,36 @@
+"""The parent of a refinement: its file, read and measured once, and what a search works with on it."""
+
+from __future__ import annotations
+
+from app.core.errors import InvalidTransition
+from app.phases.base import PhaseContext, search_context
+from app.search.base import SearchContext, plan_of
+from app.search.refine.search import Parent, read_parent
+
+NOTE = "refining"
+"""The note that carries levers in their order, and what the screening found for each."""
+
+
+PARENT = "parent"
+"""The note that carries the parent's figures, so that they are measured once."""
+
+
+async def parent_of(ctx: PhaseContext) -> Parent:
+    """Return the parent as it was loaded: until its own file is made, the child keeps the parent's."""
+    state = ctx.state
+    if ctx.xml is None or state.blueprint is None:
+        raise InvalidTransition("a refinement starts from a build that has a file")
+    known = state.construction.notes.get(PARENT)
+    if known is None or state.inspection is None:
+        return await read_parent(ctx.engine, ctx.xml, state.blueprint, state.inspection)
+    return Parent(ctx.xml, state.blueprint, known["strongest"], known["outputs"], state.inspection)
+
+
+def work_context(ctx: PhaseContext) -> SearchContext:
+    """Return the search context of the child; the plan is what its questions were last answered with."""
+    subs = {
+        name: sub if sub.decision is not None else sub.model_copy(update={"decision": sub.prior_attempts[-1]})
+        for name, sub in ctx.state.sub_problems.items()
+    }
+    assert ctx.state.blueprint is not None
+    return search_context(ctx, plan_of(subs), None, ctx.state.blueprint, {})

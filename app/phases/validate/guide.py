@@ -1,0 +1,153 @@
+"""From a finished blueprint to what its player needs: order of passives and gems, shopping list, how to play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.engine.base import Facts
+from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
+from app.model.facts import GemFact, NodeFact
+from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
+from app.search.gear.legality import shopping_list
+
+Gems = Mapping[str, GemFact]
+_CURSES = frozenset({"AppliesCurse", "Mark"})
+
+
+async def guide_to(facts: Facts, blueprint: Blueprint) -> Guide:
+    """Return the guide; passives and gems that the engine does not know are left out."""
+    nodes = {node.id: node for node in await facts.nodes()}
+    gems = {gem.id: gem for gem in await facts.gems()}
+    known = [node for node in blueprint.nodes if node.id in nodes]
+    return Guide(
+        passives=_steps([node for node in known if nodes[node.id].ascendancy is None], nodes),
+        ascendancy=_steps([node for node in known if nodes[node.id].ascendancy is not None], nodes),
+        gems=_gem_steps(blueprint, gems),
+        shopping=[_item(entry) for entry in await shopping_list(facts, blueprint)],
+        how_to_play=how_to_play(blueprint, gems),
+    )
+
+
+def _steps(nodes: Sequence[PassiveNode], facts: Mapping[int, NodeFact]) -> list[PassiveStep]:
+    return [
+        PassiveStep(
+            point=point,
+            id=node.id,
+            name=facts[node.id].name,
+            kind=facts[node.id].kind,
+            attribute=node.attribute,
+            weapon_set=node.weapon_set,
+        )
+        for point, node in enumerate(nodes, start=1)
+    ]
+
+
+def _gem_steps(blueprint: Blueprint, gems: Gems) -> list[GemStep]:
+    """Return the gems of each group, groups by the level from which their skill can be used, the main one first.
+
+    A skill gem of tier n is first cut at gem level n. Supports come with their skill, lower tiers first: they have no
+    level of their own.
+    """
+    found = [
+        (_level(group, gems), group is not _main(blueprint), index, group) for index, group in _known(blueprint, gems)
+    ]
+    return [
+        step for level, _, _, group in sorted(found, key=lambda entry: entry[:3]) for step in _cut(group, level, gems)
+    ]
+
+
+def _known(blueprint: Blueprint, gems: Gems) -> list[tuple[int, SkillGroup]]:
+    return [
+        (index, group)
+        for index, group in enumerate(blueprint.groups)
+        if group.enabled and group.gems and group.gems[0].gem_id in gems
+    ]
+
+
+def _level(group: SkillGroup, gems: Gems) -> int:
+    levels = [_first_level(gems[gem.gem_id]) for gem in group.gems if gem.gem_id in gems]
+    return max(levels, default=1)
+
+
+def _first_level(fact: GemFact) -> int:
+    if fact.kind == "support" or not fact.level_requirements:
+        return 1
+    return fact.level_requirements[min(max(fact.tier, 1), len(fact.level_requirements)) - 1]
+
+
+def _cut(group: SkillGroup, level: int, gems: Gems) -> list[GemStep]:
+    known = [(gem, gems[gem.gem_id]) for gem in group.gems if gem.gem_id in gems]
+    known.sort(key=lambda entry: (entry[1].kind == "support", entry[1].tier if entry[1].kind == "support" else 0))
+    name = group.gems[0].name
+    return [GemStep(level=level, name=gem.name, group=name, support=fact.kind == "support") for gem, fact in known]
+
+
+def _item(entry: Mapping[str, object]) -> ShoppingItem:
+    names = {"level": "item_level"}
+    fields = {key: entry[names.get(key, key)] for key in ShoppingItem.model_fields if key != "lines"}
+    lines = entry["lines"]
+    assert isinstance(lines, list)
+    return ShoppingItem.model_validate({**fields, "lines": [ItemLine.model_validate(line) for line in lines]})
+
+
+def how_to_play(blueprint: Blueprint, gems: Gems) -> list[str]:
+    """Return in a few sentences what to press, in what order, and what runs by itself."""
+    main = _main(blueprint)
+    others = [group for group in blueprint.groups if group is not main and group.enabled and group.gems]
+    lasting = [group for group in others if _is_lasting(group, gems)]
+    curses = [group for group in others if group not in lasting and _is_curse(group, gems)]
+    rest = [group for group in others if group not in lasting and group not in curses]
+    lines = [
+        _named("Switch on once and keep: {}.", lasting, gems),
+        _named("Before a strong enemy: {}.", curses, gems),
+        f"Then {_main_use(main, gems)}." if main is not None and main.gems else "",
+        _named("Use when ready: {}.", rest, gems),
+        *_consumables(blueprint),
+    ]
+    return [line for line in lines if line]
+
+
+def _main(blueprint: Blueprint) -> SkillGroup | None:
+    index = blueprint.main_group
+    return blueprint.groups[index - 1] if 0 < index <= len(blueprint.groups) else None
+
+
+def _main_use(group: SkillGroup, gems: Gems) -> str:
+    fact = gems.get(group.gems[0].gem_id)
+    name = group.gems[0].name
+    if fact is not None and "Minion" in fact.skill_types:
+        return f"summon with {name} and let them fight"
+    return f"repeat {name}, the main skill" + _supported(group.gems, gems)
+
+
+def _supported(of: Sequence[Gem], gems: Gems) -> str:
+    names = [gem.name for gem in of[1:] if (fact := gems.get(gem.gem_id)) is not None and fact.kind == "support"]
+    return f" (supported by {', '.join(names)})" if names else ""
+
+
+def _is_lasting(group: SkillGroup, gems: Gems) -> bool:
+    fact = gems.get(group.gems[0].gem_id)
+    return fact is not None and (fact.spirit > 0 or "HasReservation" in fact.skill_types)
+
+
+def _is_curse(group: SkillGroup, gems: Gems) -> bool:
+    fact = gems.get(group.gems[0].gem_id)
+    return fact is not None and bool(_CURSES & set(fact.skill_types))
+
+
+def _named(text: str, groups: Sequence[SkillGroup], gems: Gems) -> str:
+    names = [group.gems[0].name + _triggers(group, gems) for group in groups]
+    return text.format(", ".join(names)) if names else ""
+
+
+def _triggers(group: SkillGroup, gems: Gems) -> str:
+    """Return what a meta gem triggers: active gems behind the first one."""
+    names = [gem.name for gem in group.gems[1:] if (fact := gems.get(gem.gem_id)) is not None and fact.kind == "active"]
+    return f" with {', '.join(names)}" if names else ""
+
+
+def _consumables(blueprint: Blueprint) -> list[str]:
+    flasks = [item.base for slot, item in sorted(blueprint.items.items()) if slot.startswith("Flask")]
+    charms = [item.base for slot, item in sorted(blueprint.items.items()) if slot.startswith("Charm")]
+    drink = [f"Drink when low: {', '.join(flasks)}."] if flasks else []
+    return [*drink, *([f"Charms act by themselves: {', '.join(charms)}."] if charms else [])]

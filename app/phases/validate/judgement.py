@@ -1,0 +1,115 @@
+"""Validate: judge the constructed build by the rule table and remember the best build so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log
+
+from app.conflicts.case import Case, case_of
+from app.conflicts.order import caveats
+from app.conflicts.order import merged as newest
+from app.conflicts.table import find_conflicts, related
+from app.engine.base import Engine
+from app.model.blueprint import Blueprint
+from app.model.conflicts import BuildConflict
+from app.model.demands import Floors
+from app.model.names import Outcome, Severity, Trigger
+from app.model.state import BuildState, Snapshot
+from app.model.stats import Stats
+from app.phases.base import PhaseContext, PhaseResult
+from app.phases.validate.guide import guide_to
+
+
+@dataclass(frozen=True)
+class ValidatePhase:
+    """One step: measure if nothing is measured yet, apply the rules, ask the reasoner, keep the best build.
+
+    Triggers `validated` when nothing blocks (warnings become caveats), else `conflicts_found`; when to stop trying is
+    iterate's decision.
+    """
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Judge `ctx.state.blueprint`; a state without one is our bug and raises ValueError."""
+        if ctx.state.blueprint is None:
+            raise ValueError("there is nothing to validate before construct has made a build")
+        state = await _measured(ctx.engine, ctx.state, ctx.state.blueprint)
+        case = await case_of(ctx.engine, ctx.invariants, state)
+        assessed = await replace(ctx, state=state).reasoner.assess(replace(ctx, state=state).reasoning())
+        conflicts = _merge(find_conflicts(case), assessed, ctx.state.conflicts)
+        result = _judged(state, conflicts, case)
+        if result.trigger is not Trigger.VALIDATED:
+            return result
+        guide = await guide_to(ctx.engine.facts, case.blueprint)
+        return replace(result, state=result.state.model_copy(update={"guide": guide}))
+
+
+async def _measured(engine: Engine, state: BuildState, blueprint: Blueprint) -> BuildState:
+    """Return the state with figures; a fresh session measures what construct has not."""
+    if state.stats is not None and state.inspection is not None:
+        return state
+    async with engine.session() as session:
+        await session.build(blueprint)
+        figures = {"stats": await session.stats(), "inspection": await session.inspect()}
+    return state.model_copy(update=figures)
+
+
+def _merge(
+    found: list[BuildConflict], assessed: list[BuildConflict], before: list[BuildConflict]
+) -> list[BuildConflict]:
+    """Add what the reasoner saw and keep the history of a conflict that is still there.
+
+    Provisional conflicts of construct are confirmed by being found again, or dropped.
+    """
+    merged = {conflict.id: conflict for conflict in [*assessed, *found]}
+    history = {conflict.id: conflict for conflict in newest(before)}
+    ordered = [merged[key] for key in dict.fromkeys(conflict.id for conflict in [*found, *assessed])]
+    return related([_with_history(conflict, history.get(conflict.id)) for conflict in ordered])
+
+
+def _with_history(conflict: BuildConflict, past: BuildConflict | None) -> BuildConflict:
+    kept = {"attempts": past.attempts, "tried": past.tried} if past is not None else {}
+    return conflict.model_copy(update={"provisional": False, **kept})
+
+
+def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> PhaseResult:
+    blocking = [conflict for conflict in conflicts if conflict.severity is Severity.BLOCKING]
+    snapshot = Snapshot(
+        iteration=state.iteration,
+        blueprint=case.blueprint,
+        stats=case.stats,
+        blocking=len(blocking),
+        conflicts=conflicts,
+    )
+    update = {
+        "conflicts": conflicts,
+        "best": better(state.best, snapshot, case.floors),
+        "progress_label": _label(conflicts, blocking),
+        "done": 1,
+        "total": 1,
+    }
+    if blocking:
+        return PhaseResult(state.model_copy(update=update), Trigger.CONFLICTS_FOUND)
+    update |= {"outcome": Outcome.VALIDATED, "caveats": caveats(conflicts)}
+    return PhaseResult(state.model_copy(update=update), Trigger.VALIDATED)
+
+
+def _label(conflicts: list[BuildConflict], blocking: list[BuildConflict]) -> str:
+    warnings = len(conflicts) - len(blocking)
+    if not conflicts:
+        return "checked: every rule holds"
+    return f"checked: {len(blocking)} blocking, {warnings} warnings"
+
+
+def score(stats: Stats, floors: Floors) -> float:
+    """Return log(DPS / good) + log(EHP / good): how the figures compare with the demands; higher is better."""
+    dps, ehp = stats.dps or 1.0, max(stats.get("TotalEHP"), 1.0)
+    return log(dps / floors.dps.good) + log(ehp / floors.ehp.good)
+
+
+def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
+    """Return the snapshot with fewer blocking conflicts, then the better score; a tie keeps the earlier one."""
+    if best is None or new.blocking < best.blocking:
+        return new
+    if new.blocking == best.blocking and score(new.stats, floors) > score(best.stats, floors):
+        return new
+    return best

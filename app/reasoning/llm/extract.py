@@ -1,0 +1,170 @@
+"""From a model's reading of the prompt to constraints; what it leaves open, the rules fill in coherently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from app.core.errors import LlmBadOutput
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import DAMAGE_TYPES
+from app.knowledge.vocabulary import Phrases, vocabulary
+from app.knowledge.words import phrase
+from app.model.constraints import Invariant, InvariantSet, InvariantValue, Question
+from app.model.names import GearTier, Goal, Provenance
+from app.model.record import BuildRequest
+from app.reasoning.llm.game_tools import by_phrase, closest_to, named
+from app.reasoning.llm.schemas import ConstraintAnswer, ExtractAnswer
+from app.reasoning.prompt.draft import Draft
+from app.reasoning.prompt.extract import extract_from
+from app.reasoning.prompt.identity import as_list
+
+_UNITED = frozenset({"exclude", "with", "style", "weapon"})
+"""Lists of which nothing that the rules read in the user's own words may be lost."""
+
+_MOST_ASSUMPTIONS = 8
+
+
+def constraints(answer: ExtractAnswer, request: BuildRequest, catalogue: Catalogue) -> InvariantSet:
+    """Return the constraints.
+
+    The request's fields win over the answer. An explicit value needs the user's words as proof; without them it gives
+    way to what the rules read in the prompt.
+
+    Raises:
+        LlmBadOutput: a name does not exist, or names do not fit together.
+    """
+    read = extract_from(request, catalogue)
+    found = [_constraint(one, request, catalogue) for one in answer.constraints if not _is_set(one.field, request)]
+    kept = [merged for one in found if (merged := _against(one, read.find(one.field))) is not None]
+    _check_identity(kept, read, catalogue)
+    whole = extract_from(request, catalogue, lambda draft: _write(draft, kept))
+    return whole.model_copy(
+        update={
+            "question": whole.question or _question(answer, whole),
+            "assumptions": list(dict.fromkeys([*whole.assumptions, *answer.assumptions[:_MOST_ASSUMPTIONS]])),
+        }
+    )
+
+
+def _is_set(field: str, request: BuildRequest) -> bool:
+    fields = {"level": request.level, "gear": request.gear}
+    return fields.get(field) is not None or field in request.overrides
+
+
+def _constraint(one: ConstraintAnswer, request: BuildRequest, catalogue: Catalogue) -> Invariant:
+    quoted = bool(phrase(one.quote)) and phrase(one.quote) in phrase(request.prompt)
+    provenance = Provenance(one.provenance)
+    if provenance is Provenance.EXPLICIT and not quoted:
+        provenance = Provenance.INFERRED
+    reason = f'you wrote "{one.quote.strip()}"' if provenance is Provenance.EXPLICIT else one.reason or "it fits best"
+    return Invariant(
+        field=one.field, value=_fitted(one.field, one.value, catalogue), provenance=provenance, reason=reason
+    )
+
+
+def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
+    """Return what is left of a constraint beside what the rules read; None = theirs is better founded."""
+    if old is None or old.provenance is not Provenance.EXPLICIT:
+        return new
+    if new.field in _UNITED:
+        both = list(dict.fromkeys([*as_list(old.value), *as_list(new.value)]))
+        return old.model_copy(update={"value": both if new.field == "exclude" or len(both) > 1 else both[0]})
+    return new if new.provenance is Provenance.EXPLICIT and new.value != old.value else None
+
+
+def _write(draft: Draft, kept: list[Invariant]) -> None:
+    for one in kept:
+        draft.put(one.field, one.value, one.provenance, one.reason)
+
+
+def _check_identity(kept: list[Invariant], read: InvariantSet, catalogue: Catalogue) -> None:
+    """Refuse an ascendancy of another class."""
+    said = {one.field: one.value for one in kept}
+    explicit = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
+    owner = catalogue.class_of(str(said.get("ascendancy", explicit.get("ascendancy", ""))))
+    class_name = said.get("class", explicit.get("class"))
+    if owner is not None and class_name is not None and owner.name != class_name:
+        raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
+
+
+def _question(answer: ExtractAnswer, known: InvariantSet) -> Question | None:
+    asked = answer.question
+    if asked is None:
+        return None
+    found = known.find(asked.field)
+    if found is not None and found.provenance is Provenance.EXPLICIT:
+        return None
+    return Question(field=asked.field, text=asked.text, options=asked.options, assumed=asked.assumed)
+
+
+def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:
+    """Return the value as the rest of the product writes it.
+
+    Raises:
+        LlmBadOutput: there is no such value.
+    """
+    match field:
+        case "class":
+            return named(str(value), by_phrase(catalogue.classes, (c.name for c in catalogue.classes)), "class").name
+        case "ascendancy":
+            names = [name for fact in catalogue.classes for name in fact.ascendancies]
+            return named(str(value), by_phrase(names, names), "ascendancy")
+        case "skill":
+            return _skill(str(value), catalogue)
+        case "with":
+            return cast("InvariantValue", [_skill(name, catalogue) for name in as_list(value)])
+        case "level" | "hardcore":
+            return _plain(field, value)
+        case "exclude":
+            return [word for text in as_list(value) if (word := phrase(text))]
+        case _:
+            return _words(field, value)
+
+
+def _skill(name: str, catalogue: Catalogue) -> str:
+    gem = catalogue.skill(name)
+    if gem is None:
+        known = by_phrase(catalogue.active, (gem.name for gem in catalogue.active))
+        raise LlmBadOutput(f"there is no skill called {name[:60]!r}{closest_to(name, known)}")
+    return gem.name
+
+
+def _plain(field: str, value: InvariantValue) -> InvariantValue:
+    if field == "hardcore" and isinstance(value, bool):
+        return value
+    if field == "level" and isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 100:
+        return value
+    raise LlmBadOutput(f"{field}: {'true or false' if field == 'hardcore' else 'a whole number from 1 to 100'}")
+
+
+def _words(field: str, value: InvariantValue) -> InvariantValue:
+    """Return one word, or a list where several were given and the field takes several."""
+    found = list(dict.fromkeys(_word(field, text) for text in as_list(value)))
+    if not found:
+        raise LlmBadOutput(f"{field}: a value is missing")
+    return found[0] if len(found) == 1 or field in {"goal", "gear", "budget"} else found
+
+
+def _word(field: str, text: str) -> str:
+    known = _known(field)
+    wanted = phrase(text)
+    for name, phrases in known.items():
+        if wanted in (phrase(name), *phrases):
+            return name
+    raise LlmBadOutput(f"{field}: {text[:60]!r} is not one of {', '.join(known)}")
+
+
+def _known(field: str) -> Mapping[str, list[str]]:
+    words = vocabulary()
+    tables: dict[str, Phrases] = {
+        "damage_type": {**{kind: [] for kind in DAMAGE_TYPES}, "elemental": []},
+        "style": words.styles,
+        "weapon": words.weapons,
+        "content": words.content,
+        "defence": words.defences,
+        "budget": words.budget,
+        "goal": {goal.value: words.goals.get(goal.value, []) for goal in Goal},
+        "gear": {tier.value: [] for tier in GearTier},
+    }
+    return tables[field]

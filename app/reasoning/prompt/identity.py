@@ -1,0 +1,248 @@
+"""Who the character is: class, ascendancy, main skill and damage type, from what was named or from one another."""
+
+from __future__ import annotations
+
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import attributes_of, can_be_main, damage_types_of, is_minion, is_spell
+from app.knowledge.vocabulary import ClassTaste, Foreign, Preferences, Vocabulary
+from app.knowledge.weapons import weapon_words
+from app.knowledge.words import phrase
+from app.model.facts import GemFact
+from app.model.names import Provenance
+from app.reasoning.prompt.draft import Draft, Weight
+from app.reasoning.prompt.reading import Reading, Span
+
+
+class Identity:
+    """Settles the four fields one after the other; each later one may follow from an earlier one."""
+
+    def __init__(self, draft: Draft, reading: Reading, catalogue: Catalogue, words: Vocabulary, taste: Preferences):
+        self._draft = draft
+        self._reading = reading
+        self._catalogue = catalogue
+        self._taste = taste
+        self._foreign = [(words.foreign[text], span) for text, span in reading.of("foreign")]
+
+    def settle(self) -> None:
+        """Settle skill, ascendancy, class and damage type."""
+        self._skill()
+        self._named_damage_type()
+        self._class()
+        self._ascendancy()
+        self._skill_against_damage_type()
+        self._damage_type()
+
+    def _skill(self) -> None:
+        named = [(gem, span) for name, span in self._reading.of("skill") if (gem := self._catalogue.skill(name))]
+        mains = [pair for pair in named if can_be_main(pair[0])]
+        if mains:
+            self._draft.explicit("skill", mains[0][0].name, mains[0][1])
+        others = [(gem.name, span) for gem, span in named if gem.name != self._draft.get("skill")]
+        if others:
+            names = list(dict.fromkeys(name for name, _ in others))
+            quotes = " and ".join(f'"{span.quote}"' for _, span in others)
+            self._draft.put("with", names, Provenance.EXPLICIT, f"you wrote {quotes}")
+            role = "goes along where it fits" if len(names) == 1 else "go along where they fit"
+            self._draft.assume(f"{' and '.join(names)} {role}; the main skill is another one.")
+        for entry, span in self._foreign:
+            if entry.is_ == "skill":
+                self._foreign_skill(entry, span)
+        for name, _ in self._reading.of("missing"):
+            self._missing_skill(name)
+
+    def _missing_skill(self, name: str) -> None:
+        if self._draft.has("skill"):
+            self._draft.assume(f"This engine does not know {name}, so I left it aside.")
+            return
+        text = f"This engine does not know {name}. Which skill should it be instead?"
+        assumed = "the skill that fits the rest best"
+        self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
+
+    def _foreign_skill(self, entry: Foreign, span: Span) -> None:
+        known = [gem for name in entry.skills if (gem := self._catalogue.skill(name))]
+        options = [gem.name for gem in sorted(known, key=self._is_unusual)]
+        if self._draft.has("skill") or not options:
+            self._draft.assume(f'"{span.quote}" does not exist in Path of Exile 2, so I left it aside.')
+            return
+        self._draft.infer("skill", options[0], f'"{span.quote}" does not exist in Path of Exile 2; this comes closest')
+        text = f'"{span.quote}" does not exist in Path of Exile 2. Which skill should it be?'
+        self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, options, options[0])
+
+    def _is_unusual(self, gem: GemFact) -> bool:
+        """Say whether the class that was named does not usually hold a weapon for the skill."""
+        named = [self._taste.classes[name] for name, _ in self._reading.of("class") if name in self._taste.classes]
+        usual = {weapon for taste in named[:1] for weapon in taste.weapons}
+        return bool(usual and weapon_words(gem)) and not usual & set(weapon_words(gem))
+
+    def _named_damage_type(self) -> None:
+        found = self._reading.of("damage_type")
+        values = list(dict.fromkeys(value for value, _ in found))
+        if values:
+            words = " and ".join(dict.fromkeys(f'"{span.quote}"' for _, span in found))
+            value = values[0] if len(values) == 1 else values
+            self._draft.put("damage_type", value, Provenance.EXPLICIT, f"you wrote {words}")
+        for value, span in self._reading.of("hint:damage_type"):
+            self._draft.infer("damage_type", value, f'"{span.quote}" points to it')
+
+    def _class(self) -> None:
+        named = [
+            (fact.name, span) for name, span in self._reading.of("class") if (fact := self._catalogue.class_named(name))
+        ]
+        if self._draft.has("class"):
+            return
+        if named:
+            self._draft.explicit("class", named[0][0], named[0][1])
+            self._second_class([name for name, _ in named])
+        self._foreign_class()
+        self._class_from_names()
+        if not self._draft.has("class"):
+            self._class_from_play()
+
+    def _second_class(self, names: list[str]) -> None:
+        options = list(dict.fromkeys(names))
+        if len(options) > 1:
+            text = f"A character has one class, and you named {' and '.join(options)}. Which one?"
+            self._draft.ask(Weight.TWO_CLASSES, "class", text, options, options[0])
+
+    def _foreign_class(self) -> None:
+        for entry, span in self._foreign:
+            fact = self._catalogue.class_named(entry.class_name or "")
+            if entry.is_ == "skill" or fact is None:
+                continue
+            reason = f'"{span.quote}" does not exist in Path of Exile 2; this comes closest'
+            self._draft.infer("class", fact.name, reason)
+            answer = [name for name in (fact.name, entry.ascendancy) if name]
+            options = list(dict.fromkeys([" ".join(answer), *(c.name for c in self._catalogue.classes)]))[:5]
+            text = f'"{span.quote}" is not a class or ascendancy of Path of Exile 2. Which one do you mean?'
+            self._draft.ask(Weight.FOREIGN_CLASS, "class", text, options, options[0])
+
+    def _class_from_names(self) -> None:
+        for name, span in self._reading.of("ascendancy"):
+            if fact := self._catalogue.class_of(name):
+                self._draft.infer("class", fact.name, f'{name} ("{span.quote}") is one of its ascendancies')
+        for name, span in self._reading.of("hint:class"):
+            if fact := self._catalogue.class_named(name):
+                self._draft.infer("class", fact.name, f'"{span.quote}" points to it')
+
+    def _class_from_play(self) -> None:
+        """Take the class that usually plays the skill, weapon, style, damage type or defence that was named."""
+        wanted = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
+        for gem in [gem for name in wanted if (gem := self._catalogue.skill(name))]:
+            if name := self.class_for_skill(gem):
+                self._draft.infer("class", name, f"it usually plays {gem.name}")
+        for field in ("weapon", "style", "damage_type", "defence"):
+            table: dict[str, str] = getattr(self._taste, f"class_for_{field}")
+            value = _first(self._draft.get(field))
+            if value in table and self._catalogue.class_named(table[value]):
+                self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
+        if not self._draft.has("class"):
+            known = self._catalogue.class_named(self._taste.default_class) or self._catalogue.classes[0]
+            self._draft.put("class", known.name, Provenance.DEFAULT, "no class was named, and nothing points to one")
+
+    def class_for_skill(self, gem: GemFact) -> str | None:
+        """Return the class that lists the skill first, uses its weapon, or shares its attribute."""
+        ranks = {
+            name: [*taste.skills, *taste.minions].index(gem.name)
+            for name, taste in self._taste.classes.items()
+            if gem.name in (*taste.skills, *taste.minions) and self._catalogue.class_named(name)
+        }
+        if ranks:
+            return min(ranks, key=lambda name: (ranks[name], name))
+        by_weapon = [self._taste.class_for_weapon.get(kind) for kind in weapon_words(gem)]
+        if is_minion(gem):
+            by_weapon = [self._taste.class_for_style["minion"]]
+        elif is_spell(gem) and (kinds := damage_types_of(gem)) and attributes_of(gem) == ["int"]:
+            by_weapon = [self._taste.class_for_damage_type[kinds[0]]]
+        known = [name for name in by_weapon if name and self._catalogue.class_named(name)]
+        return known[0] if known else self._class_by_attribute(gem)
+
+    def _class_by_attribute(self, gem: GemFact) -> str | None:
+        wanted = attributes_of(gem)
+        if not wanted:
+            return None
+        scores = {c.name: sum(c.attributes.get(a, 0) for a in wanted) / len(wanted) for c in self._catalogue.classes}
+        return max(sorted(scores), key=lambda name: scores[name])
+
+    def _ascendancy(self) -> None:
+        named = [
+            (proper, span) for name, span in self._reading.of("ascendancy") if (proper := self._proper(name, span))
+        ]
+        own = [pair for pair in named if self._belongs(pair[0])]
+        if own:
+            self._draft.explicit("ascendancy", own[0][0], own[0][1])
+        elif named:
+            name, span = named[0]
+            other = self._catalogue.class_of(name)
+            assumed = str(self._draft.get("class"))
+            owner = other.name if other else "other class"
+            text = f"{name} is an ascendancy of the {owner}, not of the {assumed}. Which do you want?"
+            self._draft.ask(Weight.ASCENDANCY_OF_ANOTHER_CLASS, "ascendancy", text, [assumed, name], assumed)
+        for entry, span in self._foreign:
+            if entry.ascendancy and self._belongs(entry.ascendancy) and not self._draft.has("ascendancy"):
+                self._draft.infer("ascendancy", entry.ascendancy, f'it comes closest to "{span.quote}"')
+        for name, span in self._reading.of("hint:ascendancy"):
+            if self._belongs(name):
+                self._draft.infer("ascendancy", name, f'"{span.quote}" points to it')
+
+    def _proper(self, name: str, span: Span) -> str | None:
+        proper = self._catalogue.ascendancy_named(name)
+        if proper is None:
+            self._draft.assume(f'The engine does not know the ascendancy "{span.quote}", so I left it aside.')
+        return proper
+
+    def _belongs(self, ascendancy: str) -> bool:
+        fact = self._catalogue.class_named(str(self._draft.get("class")))
+        return fact is not None and phrase(ascendancy) in {phrase(name) for name in fact.ascendancies}
+
+    def _skill_against_damage_type(self) -> None:
+        gem = self._catalogue.skill(str(self._draft.get("skill") or ""))
+        wanted = as_list(self._draft.get("damage_type"))
+        own = damage_types_of(gem) if gem is not None and can_be_main(gem) else []
+        if not own or not wanted or set(own) & set(_expanded(wanted)):
+            return
+        assert gem is not None
+        text = f"{gem.name} deals {' and '.join(own)} damage, not {' or '.join(wanted)}. What matters more?"
+        self._draft.ask(Weight.SKILL_AGAINST_DAMAGE_TYPE, "damage_type", text, [gem.name, *wanted], gem.name)
+        del self._draft.values["damage_type"]
+
+    def _skill_or_helper(self) -> GemFact | None:
+        names = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
+        return next((gem for name in names if (gem := self._catalogue.skill(name))), None)
+
+    def _damage_type(self) -> None:
+        gem = self._skill_or_helper()
+        for entry, span in self._foreign:
+            if entry.damage_type and not (gem is not None and damage_types_of(gem)):
+                self._draft.infer("damage_type", entry.damage_type, f'"{span.quote}" dealt it')
+            if entry.style:
+                self._draft.infer("style", entry.style, f'"{span.quote}" was played like that')
+            if entry.weapon:
+                self._draft.infer("weapon", entry.weapon, f'"{span.quote}" points to it')
+        if gem is not None and (own := damage_types_of(gem)):
+            self._draft.infer("damage_type", own[0] if len(own) == 1 else own, f"{gem.name} deals it")
+        taste = self._taste.classes.get(str(self._draft.get("class")))
+        usual = self._usual_of_minions(taste) or (taste.damage_types[0] if taste else "physical")
+        self._draft.put("damage_type", usual, Provenance.DEFAULT, "no damage type was named; the class often deals it")
+
+    def _usual_of_minions(self, taste: ClassTaste | None) -> str | None:
+        """Return the damage type of the minions that the class prefers, when minions were asked for."""
+        if taste is None or "minion" not in as_list(self._draft.get("style")):
+            return None
+        known = [gem for name in taste.minions if (gem := self._catalogue.skill(name))]
+        return next((kind for gem in known for kind in damage_types_of(gem)), None)
+
+
+def as_list(value: object) -> list[str]:
+    """Return a value of one or several words as a list of words."""
+    if value is None:
+        return []
+    return [str(part) for part in value] if isinstance(value, list) else [str(value)]
+
+
+def _first(value: object) -> str:
+    return next(iter(as_list(value)), "")
+
+
+def _expanded(kinds: list[str]) -> list[str]:
+    """Return damage types with "elemental" replaced by the three elements."""
+    return [one for kind in kinds for one in (("lightning", "cold", "fire") if kind == "elemental" else (kind,))]

@@ -1,0 +1,160 @@
+"""Every phrase we understand, from the vocabulary files and from the names the engine knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rapidfuzz import fuzz, process
+
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.vocabulary import Phrases, Vocabulary
+from app.knowledge.words import phrase
+
+Meaning = tuple[str, str]
+"""A field (class, skill, damage_type, style, foreign ...) and a value for it."""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Phrases and what each may mean."""
+
+    terms: dict[str, tuple[Meaning, ...]]
+    vocabulary: Vocabulary
+
+    @classmethod
+    def of(cls, words: Vocabulary, catalogue: Catalogue, skills: Iterable[str] = ()) -> Lexicon:
+        """Join the vocabulary with the engine's names; `skills` exist in the game, known to the engine or not."""
+        terms: dict[str, dict[Meaning, None]] = {}
+        every = sorted({*skills, *words.skill_aliases.values()})
+        missing = [(phrase(name), ("missing", name)) for name in every if catalogue.skill(name) is None]
+        for text, meaning in (*_names(catalogue), *_vocabulary(words, catalogue), *missing):
+            terms.setdefault(text, {})[meaning] = None
+        return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words)
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of words of the longest phrase."""
+        return max(text.count(" ") + 1 for text in self.terms)
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """Words that stand for something by themselves, so that they are never taken for a misspelling."""
+        single = {text for text in self.terms if " " not in text}
+        return frozenset(single | self.vocabulary.plain_words)
+
+    @cached_property
+    def guessable(self) -> dict[str, tuple[Meaning, ...]]:
+        """Phrases that may be recognised by likeness: names of classes, ascendancies, skills, and foreign names."""
+        fields = {"class", "ascendancy", "skill", "foreign"}
+        return {
+            text: kept
+            for text, meanings in sorted(self.terms.items())
+            if len(text) >= 5 and (kept := tuple(m for m in meanings if m[0] in fields))
+            if text not in self.vocabulary.ordinary_skills
+        }
+
+
+def _names(catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
+    for fact in catalogue.classes:
+        yield phrase(fact.name), ("class", fact.name)
+        for ascendancy in fact.ascendancies:
+            yield phrase(ascendancy), ("ascendancy", ascendancy)
+    for name, gem in sorted(catalogue.by_name.items()):
+        yield name, ("skill", gem.name)
+
+
+def _vocabulary(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
+    yield from _phrases("class", words.classes)
+    yield from _phrases("ascendancy", words.ascendancies)
+    yield from _phrases("damage_type", words.damage_types)
+    yield from _phrases("style", words.styles)
+    yield from _phrases("goal", words.goals)
+    yield from _phrases("defence", words.defences)
+    yield from _phrases("hardcore", words.hardcore)
+    yield from _phrases("gear", words.gear)
+    yield from _phrases("budget", words.budget)
+    yield from _phrases("weapon", words.weapons)
+    yield from _phrases("content", words.content)
+    for text, fields in words.hints.items():
+        yield from ((text, (f"hint:{name}", value)) for name, value in fields.items())
+    for text, name in words.skill_aliases.items():
+        if gem := catalogue.skill(name):
+            yield text, ("skill", gem.name)
+    yield from ((text, ("neutral", text)) for text in words.neutral)
+    for text in words.foreign:
+        yield text, ("foreign", text)
+
+
+def _phrases(field: str, phrases: Phrases) -> Iterator[tuple[str, Meaning]]:
+    for value, texts in phrases.items():
+        yield from ((text, (field, value)) for text in texts)
+
+
+Guess = tuple[int, int, str, float]
+"""First word, end (exclusive), the phrase meant, likeness in percent."""
+
+_LIKE_SHORT, _LIKE_LONG, _LIKE_PERSON = 87.0, 85.0, 84.0
+_LIKE_PHRASE, _LIKE_JOINED = 84.0, 92.0
+_LIKE_KNOWN_WORD, _LIKE_OTHER_WORD = 90.0, 70.0
+_LONGEST_GUESS = 4
+
+
+def guesses(words: Sequence[str], used: frozenset[int], lexicon: Lexicon) -> list[Guess]:
+    """Return likely misspellings of names among the words that are not used yet."""
+    joined = {text.replace(" ", ""): text for text in sorted(lexicon.guessable, reverse=True)}
+    return [
+        guess
+        for size in range(1, _LONGEST_GUESS + 1)
+        for start in range(len(words) - size + 1)
+        if not any(i in used for i in range(start, start + size))
+        for guess in _guess(start, words[start : start + size], joined, lexicon)
+    ]
+
+
+def _guess(start: int, words: Sequence[str], joined: dict[str, str], lexicon: Lexicon) -> Iterator[Guess]:
+    text = "".join(words)
+    if len(text) < 5 or len(text) > 40 or _means_itself(words, lexicon):
+        return
+    for found, likeness, _ in process.extract(
+        text, joined.keys(), scorer=fuzz.ratio, score_cutoff=_LIKE_PHRASE - 1, limit=4
+    ):
+        if _is_close(words, joined[found], likeness, lexicon):
+            yield start, start + len(words), joined[found], min(likeness, 99.9)
+            return
+
+
+def _means_itself(words: Sequence[str], lexicon: Lexicon) -> bool:
+    if len(words) == 1:
+        return words[0] in lexicon.known_words
+    return all(word in lexicon.vocabulary.plain_words for word in words)
+
+
+def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon) -> bool:
+    parts = name.split()
+    if words[0][0] != parts[0][0]:
+        return False
+    if len(parts) != len(words):
+        return likeness >= _LIKE_JOINED
+    if len(parts) > 1:
+        return likeness >= _LIKE_PHRASE and all(_pair(a, b, lexicon) for a, b in zip(words, parts, strict=True))
+    return likeness >= _single_cutoff(name, lexicon)
+
+
+def _pair(word: str, part: str, lexicon: Lexicon) -> bool:
+    """Say whether a written word can stand for a name's word; a word with a meaning of its own hardly can."""
+    need = _LIKE_KNOWN_WORD if word in lexicon.known_words else _LIKE_OTHER_WORD
+    return word.rstrip("s") == part.rstrip("s") or fuzz.ratio(word, part) >= need
+
+
+def _single_cutoff(name: str, lexicon: Lexicon) -> float:
+    if any(field in {"class", "ascendancy"} for field, _ in lexicon.guessable[name]):
+        return _LIKE_PERSON
+    return _LIKE_SHORT if len(name) <= 6 else _LIKE_LONG
+
+
+def closest(word: str, names: Sequence[str]) -> tuple[str, float] | None:
+    """Return the name most like a word that we do not know, with the likeness in percent, or None."""
+    best = process.extractOne(word, names, scorer=fuzz.WRatio, processor=str.casefold)
+    return None if best is None else (best[0], best[1])

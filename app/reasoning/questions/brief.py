@@ -1,0 +1,257 @@
+"""Everything a decision looks at, in one place: constraints, facts, and what is decided already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, tags
+from app.knowledge.vocabulary import ClassTaste, Phrases, Preferences, Vocabulary, preferences, vocabulary
+from app.knowledge.words import phrase
+from app.model.constraints import InvariantSet
+from app.model.demands import Floors, floors_for
+from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
+from app.model.names import Demand, GearTier, Goal, Provenance, SubProblemName
+from app.model.record import BuildRequest
+from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
+from app.reasoning.base import ReasoningContext
+from app.reasoning.prompt.draft import DEFAULT_LEVEL
+from app.reasoning.prompt.identity import as_list
+
+
+@dataclass(frozen=True)
+class Exclusions:
+    """Excluded things: the words as written, and the tags and weapons they stand for."""
+
+    written: frozenset[str]
+    terms: frozenset[str]
+    weapons: frozenset[str]
+
+    @classmethod
+    def of(cls, words: Iterable[str], vocabulary: Vocabulary) -> Exclusions:
+        """Translate excluded words."""
+        written = frozenset(phrase(word) for word in words)
+        terms = _canonical(written, vocabulary.exclusions)
+        weapons = _canonical(written, vocabulary.weapons)
+        return cls(written, terms, weapons)
+
+    def gem(self, gem: GemFact) -> bool:
+        """Say whether the gem is excluded, by name or by one of its tags."""
+        if not self.written:
+            return False
+        if phrase(gem.name) in self.written:
+            return True
+        return bool({term.replace(" ", "") for term in self.terms} & tags(gem))
+
+    def node(self, node: NodeFact) -> bool:
+        """Say whether the passive is excluded: by name, or because a line speaks of something excluded."""
+        if not self.written:
+            return False
+        if phrase(node.name) in self.written | self.terms:
+            return True
+        lines = " / ".join(node.mods).casefold()
+        return any(_spoken(term) in lines for term in self.terms if term not in {"unique", "flask", "charm", "meta"})
+
+
+def _canonical(written: frozenset[str], table: Phrases) -> frozenset[str]:
+    return frozenset(name for name, texts in table.items() if written & {name, *texts})
+
+
+def _spoken(term: str) -> str:
+    """Return how a passive's line speaks of the term; a damage type is excluded as damage, not as resistance."""
+    if term in DAMAGE_TYPES:
+        return f"{term} damage"
+    return {"life": "maximum life", "curse": "curse", "mark": "marked"}.get(term, term)
+
+
+Q = SubProblemName
+Dependencies = dict[SubProblemName, list[SubProblemName]]
+
+
+def dependencies_for(*, ascendancy_named: bool, skill_named: bool) -> Dependencies:
+    """Return what each question depends on.
+
+    An ascendancy is chosen for the skill; only when the user named the ascendancy and no skill is it the other way.
+    """
+    skill_follows = ascendancy_named and not skill_named
+    return {
+        Q.ASCENDANCY: [] if ascendancy_named else [Q.DAMAGE_DELIVERY],
+        Q.DAMAGE_DELIVERY: [Q.ASCENDANCY] if skill_follows else [],
+        Q.DAMAGE_SCALING: [Q.ASCENDANCY, Q.DAMAGE_DELIVERY],
+        Q.SURVIVABILITY: [Q.ASCENDANCY],
+        Q.RESOURCE_SUSTAIN: [Q.DAMAGE_DELIVERY],
+        Q.SPIRIT_ALLOCATION: [Q.DAMAGE_DELIVERY, Q.SURVIVABILITY],
+        Q.STAT_REQUIREMENTS: [Q.DAMAGE_DELIVERY, Q.SURVIVABILITY, Q.SPIRIT_ALLOCATION],
+    }
+
+
+def without_cycles(depends_on: Mapping[SubProblemName, list[SubProblemName]]) -> tuple[Dependencies, list[str]]:
+    """Break every cycle at its member with the fewest dependants, and say so in words.
+
+    That member is answered first: it stops waiting for the other members. Ties go to the earlier question.
+    """
+    free = {name: list(waits) for name, waits in depends_on.items()}
+    broken: list[str] = []
+    while cycle := _cycle(free):
+        members = sorted(cycle, key=lambda name: (_dependants(name, free), list(Q).index(name)))
+        first = members[0]
+        free[first] = [name for name in free[first] if name not in cycle]
+        others = " and ".join(name.value for name in members[1:])
+        broken.append(f"{first.value} is answered before {others or 'itself'}, although each waits for the other.")
+    return free, broken
+
+
+def _dependants(name: SubProblemName, depends_on: Mapping[SubProblemName, list[SubProblemName]]) -> int:
+    return sum(name in waits for waits in depends_on.values())
+
+
+def _cycle(depends_on: Mapping[SubProblemName, list[SubProblemName]]) -> set[SubProblemName]:
+    """Return the questions that wait for themselves through each other, as one strongly connected group, or nothing."""
+    reach = {name: _reachable(name, depends_on) for name in depends_on}
+    for name in Q:
+        if name in reach.get(name, ()):
+            return {other for other in reach[name] if name in reach.get(other, ())}
+    return set()
+
+
+def _reachable(start: SubProblemName, depends_on: Mapping[SubProblemName, list[SubProblemName]]) -> set[SubProblemName]:
+    seen: set[SubProblemName] = set()
+    queue = list(depends_on.get(start, []))
+    while queue:
+        name = queue.pop()
+        if name not in seen:
+            seen.add(name)
+            queue += depends_on.get(name, [])
+    return seen
+
+
+C = TypeVar("C", bound=Choice)
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The brief for one question; `nodes` are filled only for the questions that look at passives."""
+
+    request: BuildRequest
+    invariants: InvariantSet
+    sub_problems: dict[SubProblemName, SubProblem]
+    eliminated: frozenset[tuple[SubProblemName, str]]
+    catalogue: Catalogue
+    bases: tuple[BaseFact, ...] = ()
+    nodes: tuple[NodeFact, ...] = ()
+    doubted: frozenset[tuple[SubProblemName, str]] = frozenset()
+
+    @classmethod
+    async def of(cls, ctx: ReasoningContext, *, bases: bool = False, nodes: bool = False) -> Brief:
+        """Ask the engine for the facts that the question needs."""
+        facts = ctx.engine.facts
+        return cls(
+            request=ctx.request,
+            invariants=ctx.invariants,
+            sub_problems=ctx.state.sub_problems,
+            eliminated=frozenset((e.sub_problem, e.option) for e in ctx.state.eliminated),
+            catalogue=await Catalogue.of(ctx.engine),
+            bases=tuple(await facts.bases()) if bases else (),
+            nodes=tuple(await facts.nodes()) if nodes else (),
+            doubted=frozenset((e.sub_problem, e.option) for e in ctx.state.doubted),
+        )
+
+    @property
+    def taste(self) -> Preferences:
+        """The curated preferences."""
+        return preferences()
+
+    @cached_property
+    def class_fact(self) -> ClassFact:
+        """The character's class; the first one when the constraint names none that exists."""
+        return self.catalogue.class_named(self.invariants.text("class")) or self.catalogue.classes[0]
+
+    @cached_property
+    def class_taste(self) -> ClassTaste:
+        """What the class usually plays."""
+        empty = ClassTaste(weapons=[], damage_types=[], skills=[], minions=[])
+        return self.taste.classes.get(self.class_fact.name, empty)
+
+    @property
+    def level(self) -> int:
+        """Character level, 1-100: the request's, else the constraint's."""
+        return self.request.level or min(100, max(1, self.invariants.number("level", DEFAULT_LEVEL)))
+
+    @property
+    def gear(self) -> GearTier:
+        """Gear tier."""
+        asked = self.invariants.text("gear", GearTier.MID.value)
+        return self.request.gear or (GearTier(asked) if asked in set(GearTier) else GearTier.MID)
+
+    @property
+    def floors(self) -> Floors:
+        """Quantitative demands of level and gear."""
+        return floors_for(self.level, self.gear)
+
+    @property
+    def goal(self) -> Goal:
+        """What the build is for."""
+        asked = self.invariants.text("goal", Goal.ALL_ROUND.value)
+        return Goal(asked) if asked in set(Goal) else Goal.ALL_ROUND
+
+    @property
+    def hardcore(self) -> bool:
+        """Whether dying ends the character."""
+        return self.invariants.get("hardcore") is True
+
+    @cached_property
+    def exclusions(self) -> Exclusions:
+        """What was ruled out."""
+        return Exclusions.of(self.listed("exclude"), vocabulary())
+
+    @cached_property
+    def skill(self) -> GemFact | None:
+        """The main skill that was asked for, or None."""
+        return self.catalogue.skill(self.invariants.text("skill")) if self.invariants.get("skill") else None
+
+    def listed(self, field: str) -> list[str]:
+        """Return a constraint of one or several words as a list of words."""
+        return as_list(self.invariants.get(field))
+
+    @cached_property
+    def damage_types(self) -> list[str]:
+        """The damage types asked for, "elemental" as the three elements."""
+        wanted = self.listed("damage_type")
+        return [one for kind in wanted for one in (ELEMENTS if kind == "elemental" else (kind,))]
+
+    def explicit(self, field: str) -> bool:
+        """Say whether the user set the constraint."""
+        found = self.invariants.find(field)
+        return found is not None and found.provenance is Provenance.EXPLICIT
+
+    def sure(self, field: str) -> bool:
+        """Say whether the constraint is more than a default."""
+        found = self.invariants.find(field)
+        return found is not None and found.provenance is not Provenance.DEFAULT
+
+    def decided(self, name: SubProblemName, kind: type[C]) -> C | None:
+        """Return the choice decided for another question, or None."""
+        sub = self.sub_problems.get(name)
+        choice = sub.decision.choice if sub and sub.decision else None
+        return choice if isinstance(choice, kind) else None
+
+    def constraints(self, name: SubProblemName, *demands: Demand) -> list[Constraint]:
+        """Return the constraints on a question that make one of the demands."""
+        sub = self.sub_problems.get(name)
+        return [c for c in sub.constraints if c.demand in demands] if sub else []
+
+    def prior(self, name: SubProblemName) -> list[Decision]:
+        """Return earlier answers to a question, oldest first."""
+        sub = self.sub_problems.get(name)
+        return list(sub.prior_attempts) if sub else []
+
+    def is_doubted(self, name: SubProblemName, option: str) -> bool:
+        """Say whether an option failed in an earlier build of this kind."""
+        return (name, option) in self.doubted
+
+    def is_eliminated(self, name: SubProblemName, option: str) -> bool:
+        """Say whether an option was tried and failed."""
+        return (name, option) in self.eliminated

@@ -1,0 +1,97 @@
+"""Jewel sockets on the tree: worth as much as the jewel that would sit in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.model.blueprint import JEWEL_SLOT, Allocate, Change, Equip, GearItem, PassiveNode, Unequip
+from app.model.facts import BaseFact
+from app.search.base import SearchContext
+from app.search.gear.pool import Option, SlotPool, plain_item, slot_pool, with_option
+from app.search.incumbent import EPSILON, Workbench
+from app.search.passives.atlas import Atlas, Route
+from app.search.passives.effects import Seats
+
+JEWEL_BASES = frozenset({"Ruby", "Emerald", "Sapphire"})
+FAR = 15
+"""Points within which a socket is looked for to try jewels in."""
+
+
+@dataclass(frozen=True)
+class JewelSearch:
+    """Makes the jewel that suits the build, by trying affixes in the nearest free socket."""
+
+    ctx: SearchContext
+    bench: Workbench
+    atlas: Atlas
+
+    async def best(self) -> GearItem | None:
+        """Return the best legal jewel found (its slot is that of the socket it was tried in), None without any."""
+        owned = frozenset(n.id for n in self.bench.blueprint.nodes)
+        routes = [r for r in self.atlas.routes(owned, FAR).values() if self.atlas.nodes[r.target].kind == "socket"]
+        bases = [base for base in await self.ctx.engine.facts.bases() if base.name in JEWEL_BASES]
+        if not routes or not bases:
+            return None
+        route = min(routes, key=lambda r: (r.points, r.target))
+        pools = [await slot_pool(self.ctx, f"{JEWEL_SLOT}{route.target}", [base]) for base in bases]
+        jewels = [await self._filled(pool, base, route) for pool, base in zip(pools, bases, strict=True)]
+        gains = await self._gains(route, [plain_item(jewels[0].slot, bases[0], 1), *jewels])
+        best = max(range(1, len(gains)), key=lambda i: (gains[i], -i))
+        return jewels[best - 1] if gains[best] > gains[0] + EPSILON else None
+
+    async def _filled(self, pool: SlotPool, base: BaseFact, route: Route) -> GearItem:
+        """Return a jewel of the base with the affixes that help most alone, as many as a jewel of the tier holds."""
+        plain = plain_item(pool.slot, base, pool.item_level)
+        options = [option for option in pool.options() if option.kind in ("prefix", "suffix")]
+        gains = await self._gains(route, [plain, *(with_option(plain, option, pool) for option in options)])
+        worth = {option: gain - gains[0] for option, gain in zip(options, gains[1:], strict=True)}
+        jewel = plain
+        for option in _chosen(pool, options, worth):
+            jewel = with_option(jewel, option, pool)
+        return jewel
+
+    async def _gains(self, route: Route, jewels: Sequence[GearItem]) -> list[float]:
+        way = Allocate(nodes=[self._passive(node) for node in route.nodes])
+        return await self.bench.gains([[way, Equip(item=jewel)] for jewel in jewels])
+
+    def _passive(self, node: int) -> PassiveNode:
+        return PassiveNode(id=node)
+
+
+class JewelSeats(Seats):
+    """Puts the build's jewel into every socket that is bought, and takes jewels out of those given back."""
+
+    def __init__(self, bench: Workbench, jewel: GearItem | None) -> None:
+        self._bench = bench
+        self._jewel = jewel
+
+    def is_worth_buying(self, node: int) -> bool:
+        """Return whether there is a jewel to put in."""
+        return self._jewel is not None
+
+    def taken(self, node: int) -> list[Change]:
+        """Return the change that fills the socket."""
+        return [] if self._jewel is None else [seated(self._jewel, node)]
+
+    def left(self, node: int) -> list[Change]:
+        """Return the change that empties the socket when there is a jewel in it."""
+        slot = f"{JEWEL_SLOT}{node}"
+        return [Unequip(slot=slot)] if slot in self._bench.blueprint.items else []
+
+
+def _chosen(pool: SlotPool, options: Sequence[Option], worth: Mapping[Option, float]) -> list[Option]:
+    chosen: list[Option] = []
+    groups: set[str] = set()
+    for option in sorted(options, key=lambda o: (-worth[o], o)):
+        group = pool.affixes[option.id].group
+        full = sum(o.kind == option.kind for o in chosen) >= pool.per_side or len(chosen) >= pool.total
+        if worth[option] > EPSILON and not full and group not in groups:
+            chosen.append(option)
+            groups.add(group)
+    return chosen
+
+
+def seated(jewel: GearItem, socket: int) -> Change:
+    """Return the change that puts such a jewel into the socket."""
+    return Equip(item=jewel.model_copy(update={"slot": f"{JEWEL_SLOT}{socket}"}))

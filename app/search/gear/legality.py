@@ -1,0 +1,247 @@
+"""Is an item craftable, and does its gear tier allow it? A pure check of one item against the engine's facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.engine.base import Facts
+from app.model.blueprint import AffixRoll, Blueprint, GearItem
+from app.model.demands import GearLimits
+from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
+from app.model.stats import ItemFinding
+
+MAX_QUALITY = 20
+EMPTY_SOCKET = "None"
+BONDED = "Bonded:"
+"""Starts the lines of a rune that only characters with bonded runes have; for all others they are just text."""
+GONE = "No longer obtainable"
+"""The engine's word for uniques that nothing drops any more."""
+
+CHASED = frozenset({"Astramentis", "Headhunter", "Kalandra's Touch", "Mageblood", "Original Sin"})
+"""Uniques that may drop anywhere and hardly ever do: the engine does not know how rare a unique is, players do."""
+
+_SMALL = {"Jewel": 2, "Flask": 1, "Charm": 1}
+_PER_SIDE = {"NORMAL": 0, "MAGIC": 1, "RARE": 3}
+
+
+@dataclass(frozen=True)
+class BaseKnowledge:
+    """What may be on items of one base: the base itself, its affixes and runes by id or name."""
+
+    base: BaseFact | None
+    affixes: Mapping[str, AffixFact] = field(default_factory=dict)
+    runes: Mapping[str, RuneFact] = field(default_factory=dict)
+
+
+def is_bonded(line: str) -> bool:
+    """Return whether the line says what a rune does only for characters with bonded runes."""
+    return line.startswith(BONDED)
+
+
+def side_limit(base: BaseFact, rarity: str) -> int:
+    """Return how many prefixes, and as many suffixes, an item of the base and rarity can have.
+
+    Rare equipment has 3 + 3, a jewel 2 + 2; flasks and charms are magic at best, 1 + 1.
+    """
+    return min(_PER_SIDE.get(rarity, 0), _SMALL.get(base.type, 3))
+
+
+def slot_fits(base: BaseFact, slot: str) -> bool:
+    """Return whether the base can be put into the slot; every jewel socket counts as the slot "Jewel"."""
+    plain = slot.removesuffix(" Swap")
+    wanted = "Jewel" if plain.startswith("Jewel") else plain
+    return not base.slots or any(known.removesuffix(" Swap").strip() == wanted for known in base.slots)
+
+
+def item_problems(item: GearItem, known: BaseKnowledge, limits: GearLimits, level: int) -> list[str]:
+    """Return why the item is not craftable within the gear tier, in words; empty = legal.
+
+    `level` is the character's. Items given as text are not structured and have their own check (`text_problems`).
+    """
+    if known.base is None:
+        return [f"no base is called {item.base}"]
+    return [
+        *_base_problems(item, known.base, level),
+        *_count_problems(item, known.base, limits),
+        *_affix_problems(item.prefixes, "prefix", item, known, limits),
+        *_affix_problems(item.suffixes, "suffix", item, known, limits),
+        *_group_problems(item, known),
+        *_rune_problems(item, known),
+    ]
+
+
+def text_problems(item: GearItem, uniques: Iterable[UniqueFact], limits: GearLimits, level: int) -> list[str]:
+    """Return why an item given as text is not allowed: only a known unique within the tier and level can be checked."""
+    if item.rarity != "UNIQUE":
+        return []
+    fact = next((u for u in uniques if u.name == item.title and u.base == item.base), None)
+    if fact is None:
+        return [f"no unique is called {item.title} on {item.base}"]
+    problems = [] if limits.max_uniques else ["the gear tier allows no uniques"]
+    problems += [barred] if (barred := unobtainable(fact, limits)) else []
+    if fact.level > level:
+        problems.append(f"needs level {fact.level}, the character is {level}")
+    return problems
+
+
+def unobtainable(fact: UniqueFact, limits: GearLimits) -> str | None:
+    """Return why a character of the tier will not get the unique, None when it may."""
+    if fact.source == GONE:
+        return None if limits.gone_uniques else "can no longer be obtained"
+    if limits.rare_uniques:
+        return None
+    if fact.source:
+        return f"is too rare for the gear tier: {fact.source[:1].lower()}{fact.source[1:]}"
+    return "is too rare for the gear tier" if fact.name in CHASED else None
+
+
+def _base_problems(item: GearItem, base: BaseFact, level: int) -> list[str]:
+    problems = []
+    if not slot_fits(base, item.slot):
+        problems.append(f"{base.name} does not fit {item.slot}")
+    if base.requirements.get("level", 0) > level:
+        problems.append(f"{base.name} needs level {base.requirements['level']}, the character is {level}")
+    if not 0 <= item.quality <= MAX_QUALITY:
+        problems.append(f"quality {item.quality} is not 0 to {MAX_QUALITY}")
+    return problems
+
+
+def _count_problems(item: GearItem, base: BaseFact, limits: GearLimits) -> list[str]:
+    problems = []
+    if item.rarity == "RARE" and base.type in ("Flask", "Charm"):
+        problems.append(f"a {base.type.lower()} cannot be rare")
+    allowed = side_limit(base, item.rarity)
+    for side, rolls in (("prefixes", item.prefixes), ("suffixes", item.suffixes)):
+        if len(rolls) > allowed:
+            problems.append(f"{len(rolls)} {side}, {allowed} are possible")
+    total = len(item.prefixes) + len(item.suffixes)
+    if total > limits.max_affixes:
+        problems.append(f"{total} affixes, the gear tier allows {limits.max_affixes}")
+    return problems
+
+
+def _affix_problems(
+    rolls: list[AffixRoll], side: str, item: GearItem, known: BaseKnowledge, limits: GearLimits
+) -> list[str]:
+    problems = []
+    for roll in rolls:
+        fact = known.affixes.get(roll.id)
+        if fact is None or fact.weight <= 0:
+            problems.append(f"{roll.id} cannot be on {item.base}")
+            continue
+        if fact.side != side:
+            problems.append(f"{roll.id} is a {fact.side}, not a {side}")
+        problems.extend(_level_problems(fact, item, limits))
+        if not 0.0 <= roll.roll <= 1.0:
+            problems.append(f"{roll.id} is rolled outside its range")
+    return problems
+
+
+def _level_problems(fact: AffixFact, item: GearItem, limits: GearLimits) -> list[str]:
+    problems = []
+    if fact.level > item.item_level:
+        problems.append(f"{fact.id} needs item level {fact.level}, the item has {item.item_level}")
+    if fact.level > limits.max_affix_level:
+        problems.append(f"{fact.id} has level {fact.level}, the gear tier allows {limits.max_affix_level}")
+    return problems
+
+
+def _group_problems(item: GearItem, known: BaseKnowledge) -> list[str]:
+    facts = [known.affixes[roll.id] for roll in [*item.prefixes, *item.suffixes] if roll.id in known.affixes]
+    shared = Counter(fact.group for fact in facts)
+    return [f"{count} affixes of the group {group}" for group, count in sorted(shared.items()) if count > 1]
+
+
+def _rune_problems(item: GearItem, known: BaseKnowledge) -> list[str]:
+    assert known.base is not None
+    problems = []
+    if item.sockets > known.base.socket_limit:
+        problems.append(f"{item.sockets} sockets, {known.base.socket_limit} are possible")
+    if len(item.runes) > item.sockets:
+        problems.append(f"{len(item.runes)} runes in {item.sockets} sockets")
+    problems.extend(
+        f"{rune} cannot be put into {item.base}"
+        for rune in sorted(set(item.runes))
+        if rune != EMPTY_SOCKET and rune not in known.runes
+    )
+    return problems
+
+
+async def knowledge(facts: Facts, names: Iterable[str]) -> dict[str, BaseKnowledge]:
+    """Ask the engine what may be on each of the bases; an unknown base has no facts."""
+    bases = {base.name: base for base in await facts.bases()}
+    result = {}
+    for name in sorted(set(names)):
+        base = bases.get(name)
+        if base is None:
+            result[name] = BaseKnowledge(None)
+            continue
+        affixes = {fact.id: fact for fact in await facts.affixes(name)}
+        runes = {fact.name: fact for fact in await facts.runes(name)} if base.socket_limit else {}
+        result[name] = BaseKnowledge(base, affixes, runes)
+    return result
+
+
+async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) -> list[ItemFinding]:
+    """Check every item of the build and the number of uniques; return the faults, sorted by slot."""
+    items = [blueprint.items[slot] for slot in sorted(blueprint.items)]
+    known = await knowledge(facts, (item.base for item in items if item.text is None))
+    uniques = await facts.uniques() if any(item.text is not None for item in items) else []
+    findings: list[ItemFinding] = []
+    for item in items:
+        if item.text is None:
+            problems = item_problems(item, known[item.base], limits, blueprint.level)
+        else:
+            problems = text_problems(item, uniques, limits, blueprint.level)
+        findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
+    return [*findings, *_unique_count(items, limits)]
+
+
+def _unique_count(items: list[GearItem], limits: GearLimits) -> list[ItemFinding]:
+    worn = [item for item in items if item.rarity == "UNIQUE"]
+    if len(worn) <= limits.max_uniques:
+        return []
+    reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"
+    return [ItemFinding(slot=worn[-1].slot, line=worn[-1].title, reason=reason)]
+
+
+async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, Any]]:
+    """Return per slot, sorted: base, rarity, item level, quality, runes and the lines the item must have.
+
+    A unique item's lines have its name; the ranges are those it drops with.
+    """
+    items = [blueprint.items[slot] for slot in sorted(blueprint.items)]
+    known = await knowledge(facts, (item.base for item in items if item.text is None))
+    named = any(item.rarity == "UNIQUE" for item in items)
+    uniques = {(fact.name, fact.base): fact for fact in (await facts.uniques() if named else [])}
+    return [
+        _entry(item, _unique_lines(item, uniques) or _affix_lines(item, known.get(item.base, BaseKnowledge(None))))
+        for item in items
+    ]
+
+
+def _affix_lines(item: GearItem, known: BaseKnowledge) -> list[dict[str, str]]:
+    rolls = [*item.prefixes, *item.suffixes]
+    facts = [known.affixes[roll.id] for roll in rolls if roll.id in known.affixes]
+    return [{"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines)} for fact in facts]
+
+
+def _unique_lines(item: GearItem, uniques: Mapping[tuple[str, str], UniqueFact]) -> list[dict[str, str]]:
+    fact = uniques.get((item.title, item.base)) if item.rarity == "UNIQUE" else None
+    return [{"side": "unique", "name": item.title, "text": line} for line in fact.lines] if fact else []
+
+
+def _entry(item: GearItem, lines: list[dict[str, str]]) -> dict[str, Any]:
+    return {
+        "slot": item.slot,
+        "base": item.base,
+        "title": item.title,
+        "rarity": item.rarity,
+        "item_level": item.item_level,
+        "quality": item.quality,
+        "runes": list(item.runes),
+        "lines": lines,
+    }

@@ -1,0 +1,246 @@
+"""One item by itself: the affixes and runes that help most, one after the other, on a given base."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from app.core.errors import UnknownFact
+from app.engine.base import Facts
+from app.model.blueprint import AffixRoll, Equip, GearItem
+from app.model.facts import AffixFact, BaseFact, RuneFact
+from app.search.base import SearchContext
+from app.search.gear.bases import socket_count, usable
+from app.search.gear.legality import MAX_QUALITY, is_bonded, side_limit, slot_fits
+from app.search.incumbent import EPSILON, Workbench
+
+Kind = Literal["base", "prefix", "suffix", "rune"]
+_COMMON_RUNE = re.compile(r"^(Lesser |Greater |Perfect )?\w+ Rune$")
+_NUMBER = re.compile(r"[+-]?\(?[+-]?\d[\d.]*(?:-[+-]?\d[\d.]*)?\)?")
+_MOVEMENT = "increased movement speed"
+_TIERLESS_TYPES = frozenset({"Flask", "Charm"})
+
+
+@dataclass(frozen=True, order=True)
+class Option:
+    """One thing an item of the slot can have: its base, an affix, or a rune."""
+
+    slot: str
+    kind: Kind
+    id: str
+
+
+@dataclass(frozen=True)
+class SlotPool:
+    """The choices of one slot.
+
+    `affixes`: the best tier of each kind within the gear tier. `hosts`: the bases that an affix fits, `runes`: those
+    that a rune fits, `rune_lines`: what it says there. `required`: affixes that the item must have (movement speed on
+    boots).
+    """
+
+    slot: str
+    bases: Mapping[str, BaseFact]
+    affixes: Mapping[str, AffixFact]
+    hosts: Mapping[str, frozenset[str]]
+    runes: Mapping[str, frozenset[str]]
+    item_level: int
+    per_side: int
+    total: int
+    required: frozenset[str] = field(default_factory=frozenset)
+    rune_lines: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def options(self) -> list[Option]:
+        """Return every choice in a fixed order."""
+        found = [Option(self.slot, "base", name) for name in sorted(self.bases)]
+        found += [Option(self.slot, self.affixes[key].side, key) for key in sorted(self.affixes)]
+        return found + [Option(self.slot, "rune", name) for name in sorted(self.runes)]
+
+    def sockets(self, base: str) -> int:
+        """Return the rune sockets of an item of the base."""
+        return socket_count(self.bases[base])
+
+    def without(self, banned: set[str]) -> SlotPool:
+        """Return the pool without these affixes and runes."""
+        return replace(
+            self,
+            affixes={key: fact for key, fact in self.affixes.items() if key not in banned},
+            runes={name: hosts for name, hosts in self.runes.items() if name not in banned},
+        )
+
+    def saying(self, lines: Sequence[str]) -> set[str]:
+        """Return the affixes and runes of which a line, apart from its numbers, is among the given ones."""
+        asked = {wording([line]) for line in lines if not is_bonded(line)}
+        found = {fact.id for fact in self.affixes.values() if asked & {wording([line]) for line in fact.lines}}
+        return found | {rune for rune in self.runes if asked & {wording([line]) for line in self.rune_lines[rune]}}
+
+
+async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) -> SlotPool:
+    """Ask the engine what fits the bases and keep the best tier of each group that the gear tier allows."""
+    facts, limits = ctx.engine.facts, ctx.floors.gear
+    affixes: dict[str, AffixFact] = {}
+    hosts: dict[str, set[str]] = {}
+    runes: dict[str, set[str]] = {}
+    rune_lines: dict[str, set[str]] = {}
+    for base in bases:
+        for fact in best_tiers(await facts.affixes(base.name), limits.max_affix_level):
+            affixes[fact.id] = fact
+            hosts.setdefault(fact.id, set()).add(base.name)
+        for rune in await _common_runes(facts, base, limits.max_affix_level):
+            runes.setdefault(rune.name, set()).add(base.name)
+            rune_lines.setdefault(rune.name, set()).update(rune.lines)
+    return SlotPool(
+        slot=slot,
+        bases={base.name: base for base in bases},
+        affixes=affixes,
+        hosts={key: frozenset(names) for key, names in hosts.items()},
+        runes={name: frozenset(names) for name, names in runes.items()},
+        item_level=max(1, limits.max_affix_level),
+        per_side=side_limit(bases[0], "RARE"),
+        total=min(limits.max_affixes, 2 * side_limit(bases[0], "RARE")),
+        required=_required(slot, affixes),
+        rune_lines={name: frozenset(lines) for name, lines in rune_lines.items()},
+    )
+
+
+def _required(slot: str, affixes: Mapping[str, AffixFact]) -> frozenset[str]:
+    """Boots without movement speed are no boots: the tier of it that every base takes."""
+    speeds = [fact.id for fact in affixes.values() if wording(fact.lines).endswith(_MOVEMENT) and len(fact.lines) == 1]
+    return frozenset(sorted(speeds)[:1]) if slot == "Boots" else frozenset()
+
+
+def best_tiers(affixes: Sequence[AffixFact], max_level: int) -> list[AffixFact]:
+    """Return the highest tier of each kind of affix; tiers of one kind say the same with other numbers."""
+    best: dict[tuple[str, str], AffixFact] = {}
+    for fact in sorted(affixes, key=lambda fact: (fact.level, fact.id)):
+        if fact.weight > 0 and fact.level <= max_level:
+            best[fact.side, wording(fact.lines)] = fact
+    return [best[key] for key in sorted(best)]
+
+
+def wording(lines: Sequence[str]) -> str:
+    """Return lines without their numbers: what an affix does, whatever its tier."""
+    return _NUMBER.sub("#", "\n".join(lines).casefold())
+
+
+async def _common_runes(facts: Facts, base: BaseFact, max_level: int) -> list[RuneFact]:
+    """Return the runes that anybody can buy: named ones and soul cores are rare finds."""
+    if socket_count(base) == 0:
+        return []
+    found = await facts.runes(base.name)
+    return [rune for rune in found if rune.level <= max_level and _COMMON_RUNE.match(rune.name)]
+
+
+def plain_item(slot: str, base: BaseFact, item_level: int) -> GearItem:
+    """Return an item without affixes; armour, weapons and flasks are brought to full quality."""
+    improved = base.socket_limit > 0 or base.type == "Flask"
+    return GearItem(
+        slot=slot,
+        base=base.name,
+        rarity="NORMAL" if base.type in _TIERLESS_TYPES else "RARE",
+        item_level=max(item_level, 1),
+        quality=MAX_QUALITY if improved else 0,
+        sockets=socket_count(base),
+    )
+
+
+def has(item: GearItem, option: Option) -> int:
+    """Return how often the option is on the item (runes can be there twice)."""
+    match option.kind:
+        case "base":
+            return int(item.base == option.id)
+        case "prefix":
+            return sum(roll.id == option.id for roll in item.prefixes)
+        case "suffix":
+            return sum(roll.id == option.id for roll in item.suffixes)
+        case "rune":
+            return item.runes.count(option.id)
+
+
+def has_room(item: GearItem, option: Option, pool: SlotPool) -> bool:
+    """Return whether the affix could be on the item as well: its side is not full and nothing of its group is there."""
+    rolls = (*item.prefixes, *item.suffixes)
+    own = item.prefixes if option.kind == "prefix" else item.suffixes
+    groups = {pool.affixes[roll.id].group for roll in rolls if roll.id in pool.affixes}
+    return len(own) < pool.per_side and not has(item, option) and pool.affixes[option.id].group not in groups
+
+
+def with_option(item: GearItem, option: Option, pool: SlotPool) -> GearItem:
+    """Return the item with the option added, or with that base under the same affixes."""
+    roll = AffixRoll(id=option.id)
+    match option.kind:
+        case "base":
+            base = pool.bases[option.id]
+            fitting = [rune for rune in item.runes if option.id in pool.runes.get(rune, ())]
+            changed = {"base": base.name, "sockets": pool.sockets(base.name), "runes": fitting}
+            return item.model_copy(update=changed | {"quality": plain_item(item.slot, base, 1).quality})
+        case "prefix":
+            return item.model_copy(update={"prefixes": [*item.prefixes, roll]})
+        case "suffix":
+            return item.model_copy(update={"suffixes": [*item.suffixes, roll]})
+        case "rune":
+            return item.model_copy(update={"runes": [*item.runes, option.id]})
+
+
+def without_option(item: GearItem, option: Option) -> GearItem:
+    """Return the item with the affix, or one such rune, taken off."""
+    match option.kind:
+        case "prefix":
+            return item.model_copy(update={"prefixes": [r for r in item.prefixes if r.id != option.id]})
+        case "suffix":
+            return item.model_copy(update={"suffixes": [r for r in item.suffixes if r.id != option.id]})
+        case _:
+            runes = list(item.runes)
+            runes.remove(option.id)
+            return item.model_copy(update={"runes": runes})
+
+
+def made_of(pool: SlotPool, counts: Mapping[Option, int]) -> GearItem:
+    """Return the item that the chosen options make."""
+    chosen = [option for option in pool.options() if counts.get(option, 0) > 0]
+    base = next(option.id for option in chosen if option.kind == "base")
+    item = plain_item(pool.slot, pool.bases[base], pool.item_level)
+    for option in chosen:
+        for _ in range(counts[option] if option.kind != "base" else 0):
+            item = with_option(item, option, pool)
+    return item
+
+
+async def crafted(ctx: SearchContext, bench: Workbench, slot: str, base_name: str) -> tuple[GearItem, list[str]]:
+    """Return the best item found for the slot on the base, within the gear tier, and its lines.
+
+    Raises:
+        UnknownFact: the base does not exist, does not fit the slot or cannot be had by this character.
+    """
+    known = usable(await ctx.engine.facts.bases(), ctx)
+    base = next((b for b in known if b.name.casefold() == base_name.casefold() and slot_fits(b, slot)), None)
+    if base is None:
+        raise UnknownFact(f"{base_name} does not exist, or does not fit {slot} of this character")
+    pool = await slot_pool(replace(ctx, blueprint=bench.blueprint), slot, [base])
+    item = plain_item(slot, base, pool.item_level)
+    for required in sorted(pool.required):
+        fact = pool.affixes[required]
+        item = with_option(item, Option(slot, fact.side, fact.id), pool)
+    while (better := await _better(bench, pool, item)) is not None:
+        item = better
+    lines = [line for roll in (*item.prefixes, *item.suffixes) for line in pool.affixes[roll.id].lines]
+    return item, [*lines, *item.runes]
+
+
+async def _better(bench: Workbench, pool: SlotPool, item: GearItem) -> GearItem | None:
+    """Return the item with the addition that helps most, None when none helps or nothing more fits."""
+    options = [option for option in pool.options() if _fits(option, item, pool)]
+    items = [with_option(item, option, pool) for option in options]
+    gains = await bench.gains([[Equip(item=one)] for one in (item, *items)])
+    best = max(range(1, len(gains)), key=lambda i: (gains[i], -i), default=0)
+    return items[best - 1] if best and gains[best] > gains[0] + EPSILON else None
+
+
+def _fits(option: Option, item: GearItem, pool: SlotPool) -> bool:
+    if option.kind == "base":
+        return False
+    if option.kind == "rune":
+        return len(item.runes) < item.sockets and item.base in pool.runes[option.id]
+    return len(item.prefixes) + len(item.suffixes) < pool.total and has_room(item, option, pool)

@@ -1,0 +1,157 @@
+"""What each option of each slot is worth in the current build, measured by what-if."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.engine.base import Outputs
+from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
+from app.model.stats import DPS
+from app.search.gear.pool import Option, SlotPool, has, with_option, without_option
+from app.search.incumbent import Workbench
+from app.search.objective import ATTRIBUTE_METRICS, FIGHT_S, PAYMENTS, RESISTANCES
+
+NOTHING = 1e-9
+"""A difference below this is none."""
+
+FLAT = (*RESISTANCES, *ATTRIBUTE_METRICS.values(), "Spirit", "MANA", "LIFE")
+"""Figures that add up over items: percent, attribute points, Spirit, and what is left to pay the main skill with."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Figures of a build, or the differences that an option makes to them.
+
+    `damage`, `life`: natural logarithms of DPS and EHP. `flat`: the keys of `FLAT`.
+    """
+
+    damage: float = 0.0
+    life: float = 0.0
+    flat: Mapping[str, float] = field(default_factory=dict)
+
+    def minus(self, other: Values) -> Values:
+        """Return the difference."""
+        flat = {key: self.flat.get(key, 0.0) - other.flat.get(key, 0.0) for key in FLAT}
+        return Values(self.damage - other.damage, self.life - other.life, flat)
+
+
+def values_of(outputs: Outputs, flask_mana: float) -> Values:
+    """Read the figures from an engine's outputs.
+
+    MANA is what pool and flask hold beyond `FIGHT_S` seconds of the main skill's net cost; LIFE is net life per second.
+    """
+    flat = {key: outputs.get(key, 0.0) for key in (*RESISTANCES, *ATTRIBUTE_METRICS.values())}
+    flat["Spirit"] = outputs.get("SpiritUnreserved", 0.0)
+    flat["MANA"] = outputs.get("ManaUnreserved", 0.0) + flask_mana - FIGHT_S * _drain(outputs, "mana")
+    flat["LIFE"] = -_drain(outputs, "life")
+    return Values(math.log(max(outputs.get(DPS, 0.0), 1.0)), math.log(max(outputs.get("TotalEHP", 0.0), 1.0)), flat)
+
+
+def _drain(outputs: Outputs, resource: str) -> float:
+    """Return cost minus recovery per second while the main skill is used; nothing when it costs none of this."""
+    cost_key, income = PAYMENTS[resource]
+    cost = outputs.get(cost_key, 0.0)
+    return cost - sum(max(0.0, outputs.get(key, 0.0)) for key in income) if cost > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Worth:
+    """The current build's figures and what adding (or keeping) each option changes."""
+
+    now: Values
+    effect: Mapping[Option, Values]
+
+
+async def measure(bench: Workbench, pools: Sequence[SlotPool], known: Mapping[Option, Values] | None = None) -> Worth:
+    """Measure every option of the pools on the committed build.
+
+    An option that is on the item counts as what would be lost without it; another as what it adds on top. With
+    `known`, options that are far from the best of their kind there keep what is known of them. Two slots of one kind
+    that hold the same (rings, jewels) are measured once.
+    """
+    again = None if known is None else hopeful(pools, known)
+    trials = [t for pool in pools for t in _trials(pool, bench.blueprint.items[pool.slot], again)]
+    first: dict[str, int] = {}
+    asked = [trial for index, trial in enumerate(trials) if first.setdefault(trial.key, index) == index]
+    outputs = await bench.outputs_of([[Equip(item=trial.item)] for trial in asked])
+    now = values_of(bench.outputs, bench.objective.flask_mana)
+    effect = {option: (known or {}).get(option, Values()) for pool in pools for option in pool.options()}
+    effect |= {Option(p.slot, "base", bench.blueprint.items[p.slot].base): Values() for p in pools}
+    found = {trial.key: out for trial, out in zip(asked, outputs, strict=True)}
+    for trial in trials:
+        out = found[trial.key]
+        tried = values_of(out, bench.objective.flask_mana) if out else None
+        effect[trial.option] = _difference(now, tried, trial.there)
+    return Worth(now, effect)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """An item with the option added, or taken off when it is `there`; `key` is the same for the same in a twin slot."""
+
+    option: Option
+    there: bool
+    item: GearItem
+
+    @property
+    def key(self) -> str:
+        kind = self.option.slot.split(" ")[0] if self.option.slot.startswith(TWINS) else self.option.slot
+        return f"{kind}/{self.there}/{self.item.model_dump_json(exclude={'slot'})}"
+
+
+TWINS = ("Ring ", JEWEL_SLOT)
+"""How the names of slots begin that do the same for the same item."""
+
+
+def _trials(pool: SlotPool, item: GearItem, again: frozenset[Option] | None) -> list[_Trial]:
+    found = []
+    for option in pool.options():
+        there = has(item, option) > 0
+        if option.kind == "base" and there:
+            continue
+        if there or again is None or option in again:
+            tried = without_option(item, option) if there else with_option(item, option, pool)
+            found.append(_Trial(option, there, tried))
+    return found
+
+
+BEST_BY_VALUE, BEST_BY_FIGURE = 12, 4
+"""How many options of a slot and side are measured again: the best by damage and by life, and by each flat figure."""
+
+
+def hopeful(pools: Sequence[SlotPool], known: Mapping[Option, Values]) -> frozenset[Option]:
+    """Return the options worth measuring again: all bases, and per slot and kind the best by anything that counts."""
+    found: set[Option] = set()
+    for pool in pools:
+        by_kind: dict[str, list[Option]] = {}
+        for option in pool.options():
+            by_kind.setdefault(option.kind, []).append(option)
+        found |= set(by_kind.pop("base", ()))
+        for options in by_kind.values():
+            found |= _best(options, {o: known[o].damage for o in options if o in known}, BEST_BY_VALUE)
+            found |= _best(options, {o: known[o].life for o in options if o in known}, BEST_BY_VALUE)
+            for key in FLAT:
+                worth = {o: known[o].flat.get(key, 0.0) for o in options if o in known}
+                found |= _best(options, worth, BEST_BY_FIGURE)
+    return frozenset(found)
+
+
+def _best(options: Sequence[Option], worth: Mapping[Option, float], most: int) -> set[Option]:
+    helping = [option for option in options if worth.get(option, 0.0) > NOTHING]
+    return set(sorted(helping, key=lambda option: (-worth[option], option))[:most])
+
+
+IMPOSSIBLE = Values(damage=-50.0, life=-50.0)
+
+
+def _difference(now: Values, tried: Values | None, there: bool) -> Values:
+    if tried is None:
+        return Values() if there else IMPOSSIBLE
+    return now.minus(tried) if there else tried.minus(now)
+
+
+def items_of(blueprint: Blueprint, pools: Sequence[SlotPool]) -> dict[str, GearItem]:
+    """Return the items in the slots of the pools."""
+    return {pool.slot: blueprint.items[pool.slot] for pool in pools}

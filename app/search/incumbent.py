@@ -1,0 +1,118 @@
+"""Which skill's damage counts: the file's main skill, unless that shows next to none and another one does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.engine.base import Outputs, Session
+from app.model.blueprint import Blueprint, Change, Deallocate, SetMain, apply_changes
+from app.model.names import Attribute
+from app.model.stats import DPS, Inspection
+from app.search.base import SearchContext
+from app.search.objective import METRICS, Objective, objective_for
+
+MANA_FLASK = "Flask 2"
+EPSILON = 1e-6
+"""A difference in score below this is noise of floating point, not a gain."""
+
+
+class Workbench:
+    """Tries, scores and commits changes; `score` is that of the committed build, `trials` counts candidates."""
+
+    def __init__(self, session: Session, blueprint: Blueprint, objective: Objective) -> None:
+        self.session = session
+        self.blueprint = blueprint
+        self.objective = objective
+        self.outputs: Outputs = {}
+        self.score = -math.inf
+        self.trials = 0
+
+    @classmethod
+    async def open(cls, ctx: SearchContext, objective: Objective | None = None) -> Workbench:
+        """Return a workbench on the context's session, measured once."""
+        objective = replace(objective or objective_for(ctx), flask_mana=await flask_mana(ctx))
+        bench = cls(ctx.session, ctx.blueprint, objective)
+        await bench.measure()
+        return bench
+
+    async def measure(self) -> float:
+        """Score the committed build again."""
+        self.outputs = (await self.outputs_of([[]]))[0]
+        self.score = self.objective.score(self.outputs)
+        return self.score
+
+    async def outputs_of(self, candidates: Sequence[Sequence[Change]]) -> list[Outputs]:
+        """Try the candidates and return the objective's metrics for each."""
+        if not candidates:
+            return []
+        self.trials += len(candidates)
+        return await self.session.what_if(candidates, METRICS)
+
+    async def gains(self, candidates: Sequence[Sequence[Change]]) -> list[float]:
+        """Return how much each candidate would raise the score; minus infinity when it cannot be tried."""
+        return [self.objective.score(outputs) - self.score for outputs in await self.outputs_of(candidates)]
+
+    async def commit(self, changes: Sequence[Change]) -> float:
+        """Commit the changes and return the gain; passives that the engine drops leave the blueprint too."""
+        before = self.score
+        report = await self.session.apply(changes)
+        self.blueprint = apply_changes(self.blueprint, changes)
+        if report.dropped_nodes:
+            self.blueprint = apply_changes(self.blueprint, [Deallocate(nodes=sorted(report.dropped_nodes))])
+        await self.measure()
+        return self.score - before
+
+    async def rewind(self, blueprint: Blueprint) -> None:
+        """Go back to an earlier blueprint of this workbench."""
+        if blueprint != self.blueprint:
+            await self.session.build(blueprint)
+            self.blueprint = blueprint
+            await self.measure()
+
+    async def learn_requirements(self) -> Inspection:
+        """Read the attribute requirements of the committed build and score with them from now on."""
+        inspection = await self.session.inspect()
+        self.objective = self.objective.requiring(required_attributes(inspection))
+        self.score = self.objective.score(self.outputs)
+        return inspection
+
+
+def required_attributes(inspection: Inspection) -> Mapping[Attribute, float]:
+    """Return the highest requirement per attribute, support colours (5 points each) included."""
+    required: dict[Attribute, float] = {}
+    for attribute in Attribute:
+        asked = [r.required for r in inspection.requirements if r.attribute == attribute.value]
+        asked.append(5.0 * inspection.support_counts.get(attribute.value, 0))
+        required[attribute] = max(asked)
+    return required
+
+
+async def flask_mana(ctx: SearchContext) -> float:
+    """Return the mana that all charges of the worn mana flask recover."""
+    item = ctx.blueprint.items.get(MANA_FLASK)
+    base = next((b for b in await ctx.engine.facts.bases() if item is not None and b.name == item.base), None)
+    if item is None or base is None:
+        return 0.0
+    uses = base.flask.get("charges_max", 0.0) // max(base.flask.get("charges_used", 0.0), 1.0)
+    return uses * base.flask.get("mana", 0.0) * (1 + item.quality / 100)
+
+
+NEGLIGIBLE = 0.01
+"""A main skill below this share of the strongest one's damage is not what the build deals damage with."""
+
+
+async def strongest_group(session: Session, blueprint: Blueprint) -> int:
+    """Return the 1-based group to measure damage with, 0 when no group shows damage."""
+    alone: list[list[Change]] = [[SetMain(index=i)] for i in range(1, len(blueprint.groups) + 1)]
+    own, *each = [outputs.get(DPS, 0.0) for outputs in await session.what_if([[], *alone], [DPS])]
+    best = max(range(len(each)), key=lambda i: (each[i], -i), default=None)
+    if best is None or max(own, each[best]) <= 0:
+        return 0
+    return blueprint.main_group if own >= NEGLIGIBLE * each[best] else best + 1
+
+
+def lens(strongest: int, blueprint: Blueprint) -> list[Change]:
+    """Return the changes under which a trial shows that group's damage; none when it is the main group already."""
+    return [] if strongest in (0, blueprint.main_group) else [SetMain(index=strongest)]

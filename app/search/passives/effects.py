@@ -1,0 +1,179 @@
+"""What single passives do to the numbers, written as vectors that add up: the map on which whole trees are planned.
+
+Damage, hit points and hits are kept as logarithms (passives multiply them), everything else as it is, so the vector of
+a set of passives is about the sum of their vectors. The last entry is what their words promise where the calculator is
+blind. Passives that read the same do the same and are tried once.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.engine.base import Outputs
+from app.model.blueprint import Allocate, Change, Deallocate, PassiveNode
+from app.model.facts import NodeFact
+from app.model.names import Attribute
+from app.model.stats import DPS
+from app.search.incumbent import Workbench
+from app.search.objective import METRICS
+from app.search.passives.atlas import Atlas
+
+Vector = tuple[float, ...]
+Key = tuple[object, ...]
+
+_SMALLEST = 1e-3
+_MULTIPLIED = frozenset({DPS, "TotalEHP", "ManaPerSecondCost", "LifePerSecondCost"})
+_FINE = frozenset({"EffectiveMovementSpeedMod"})
+_IS_LOG = tuple(name in _MULTIPLIED or name.endswith("MaximumHitTaken") for name in METRICS)
+STEPS: Vector = (
+    *(0.01 if name in _FINE or is_log else 1.0 for name, is_log in zip(METRICS, _IS_LOG, strict=True)),
+    1.0,
+)
+"""A small change of each number, to find out what it is worth."""
+
+ZERO: Vector = (0.0,) * (len(METRICS) + 1)
+NOISE = 1e-9
+"""An entry of a vector below this is no effect."""
+
+
+def vector_of(outputs: Mapping[str, float]) -> Vector:
+    """Return the outputs as a vector in the order of `METRICS`."""
+    values = (outputs.get(name, 0.0) for name in METRICS)
+    flat = (math.log(max(v, _SMALLEST)) if is_log else v for v, is_log in zip(values, _IS_LOG, strict=True))
+    return (*flat, 0.0)
+
+
+def outputs_of(vector: Vector) -> Outputs:
+    """Return the outputs that a vector stands for."""
+    return {name: math.exp(v) if log else v for name, v, log in zip(METRICS, vector, _IS_LOG, strict=False)}
+
+
+def plus(one: Vector, other: Vector) -> Vector:
+    """Return the sum of two vectors."""
+    return tuple(map(operator.add, one, other))
+
+
+def minus(one: Vector, other: Vector) -> Vector:
+    """Return the difference of two vectors."""
+    return tuple(map(operator.sub, one, other))
+
+
+def is_nothing(effect: Vector) -> bool:
+    """Return whether the vector changes no number."""
+    return all(abs(v) <= NOISE for v in effect[:-1])
+
+
+class Seats:
+    """What happens to jewels when sockets are bought and given back; here nothing: jewels wait in their sockets."""
+
+    def is_worth_buying(self, node: int) -> bool:
+        """Return whether a bought socket would hold a jewel."""
+        return True
+
+    def taken(self, node: int) -> list[Change]:
+        """Return the changes that fill a socket that is bought."""
+        return []
+
+    def left(self, node: int) -> list[Change]:
+        """Return the changes that empty a socket that is given back."""
+        return []
+
+
+@dataclass
+class Effects:
+    """Measures the passives of an atlas on a workbench's committed build.
+
+    `local`: passives that may differ from others with the same text, because a radius jewel may reach them.
+    """
+
+    bench: Workbench
+    atlas: Atlas
+    seats: Seats = field(default_factory=Seats)
+    local: frozenset[int] = frozenset()
+    hint: Callable[[NodeFact], float] = lambda _: 0.0
+    known: dict[Key, Vector | None] = field(default_factory=dict)
+    held: dict[int, PassiveNode] = field(default_factory=dict)
+    _texts: dict[int, Key] = field(default_factory=dict)
+    _found: dict[tuple[int, Attribute | None], Vector | None] = field(default_factory=dict)
+
+    async def learn(self, nodes: Iterable[int], again: bool = True) -> None:
+        """Measure the passives on the committed build: those owned by giving them back, the others by buying them.
+
+        What is known to do nothing is not tried again; `again` says whether the rest is.
+        """
+        self.held = {n.id: n for n in self.bench.blueprint.nodes}
+        self._found.clear()
+        asked: dict[Key, list[Change]] = {}
+        hints: dict[Key, float] = {}
+        for node in nodes:
+            for key, change in self._trials(node):
+                if key not in self.known or (again and self._matters(key)):
+                    asked.setdefault(key, change)
+                    hints[key] = self.hint(self.atlas.nodes[node])
+        outputs = await self.bench.outputs_of(list(asked.values()))
+        base = vector_of(self.bench.outputs)
+        for key, found in zip(asked, outputs, strict=True):
+            self.known[key] = self._effect(base, found, key[0] == "-", hints[key])
+        self._found.clear()
+
+    @staticmethod
+    def _effect(base: Vector, found: Outputs, given_back: bool, hint: float) -> Vector | None:
+        if not found:
+            return None
+        tried = vector_of(found)
+        effect = minus(base, tried) if given_back else minus(tried, base)
+        return (*effect[:-1], hint)
+
+    def _matters(self, key: Key) -> bool:
+        effect = self.known[key]
+        return effect is not None and not is_nothing(effect)
+
+    def _trials(self, node: int) -> list[tuple[Key, list[Change]]]:
+        if node in self.held:
+            return [(self._key(node, self.held[node].attribute), [Deallocate(nodes=[node]), *self.seats.left(node)])]
+        fact = self.atlas.nodes[node]
+        options: Sequence[Attribute | None] = list(Attribute) if fact.kind == "attribute" else [None]
+        return [(self._key(node, option), self.purchase(node, option)) for option in options]
+
+    def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:
+        """Return the changes that buy one passive."""
+        filled = self.seats.taken(node) if self.atlas.nodes[node].kind == "socket" else []
+        return [Allocate(nodes=[PassiveNode(id=node, attribute=attribute)]), *filled]
+
+    def _key(self, node: int, attribute: Attribute | None) -> Key:
+        owned = self.held.get(node)
+        if owned is None:
+            return ("+", self._text(node), attribute)
+        return ("-", self._text(node), attribute, owned.weapon_set)
+
+    def _text(self, node: int) -> Key:
+        """Return what makes passives the same: the text, but for sockets and what a radius jewel may reach the id."""
+        if node not in self._texts:
+            fact = self.atlas.nodes[node]
+            words: Key = ("attribute",) if fact.kind == "attribute" else (fact.kind, *fact.mods)
+            self._texts[node] = (node,) if fact.kind == "socket" or node in self.local else words
+        return self._texts[node]
+
+    def is_target(self, node: int) -> bool:
+        """Return whether a route may end in the passive: an empty socket is no aim."""
+        return self.atlas.nodes[node].kind != "socket" or self.seats.is_worth_buying(node)
+
+    def option(self, attribute: Attribute) -> Vector | None:
+        """Return what a further attribute passive adds when it gives the attribute."""
+        return self.known.get(("+", ("attribute",), attribute))
+
+    def of(self, node: int, attribute: Attribute | None = None) -> Vector | None:
+        """Return what having the passive adds, None when it cannot be had or was never measured.
+
+        The attribute passive's other options are taken from those not owned.
+        """
+        asked = (node, attribute)
+        if asked not in self._found:
+            owned = self.held.get(node)
+            is_held = owned is not None and owned.attribute is attribute
+            key = self._key(node, attribute) if is_held else ("+", self._text(node), attribute)
+            self._found[asked] = self.known.get(key)
+        return self._found[asked]

@@ -1,0 +1,306 @@
+"""Planning on paper: whole trees built, traded and compared by adding up the vectors of their passives.
+
+A draft costs microseconds where the calculator needs milliseconds, so a plan may move whole branches and clusters; what
+it promises is always measured before it is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.model.names import Attribute
+from app.search.passives.atlas import Atlas, Route
+from app.search.passives.effects import STEPS, ZERO, Effects, Vector, minus, plus
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A tree on paper: its passives, what its attribute passives give, its vector and score.
+
+    `plain` is the mere sum of what the passives do alone; `vector` adds what was learned of their company.
+    """
+
+    owned: frozenset[int]
+    attributes: Mapping[int, Attribute]
+    plain: Vector
+    vector: Vector
+    score: float
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """How a measurement differed from the sum: passives given back together, passives bought together, the error."""
+
+    gone: frozenset[int]
+    new: frozenset[int]
+    error: Vector
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Passives that go together, and the score lost per point without them."""
+
+    nodes: frozenset[int]
+    loss: float
+
+
+BRANCH = 8
+"""Most passives of a branch that a trade gives back at once."""
+
+HOPEFUL = 24
+"""Routes worked out exactly per step, the best by the sum of what their passives are worth alone."""
+
+OVERSHOOT = 3
+"""Points that a trade may free beyond what its route costs; they are spent next to the tree."""
+
+FILLED = 8
+"""Offers whose points left over are spent at once, the best."""
+
+TAUGHT = 1e-5
+"""An error below this is no lesson."""
+
+EPSILON = 1e-6
+IMPOSSIBLE = float("-inf")
+Score = Callable[[Vector], float]
+
+
+@dataclass
+class Planner:
+    """Plans with the measured `effects`; `fixed` passives stay, `banned` ones are never bought."""
+
+    atlas: Atlas
+    effects: Effects
+    score: Score
+    banned: frozenset[int] = frozenset()
+    fixed: frozenset[int] = frozenset()
+    reach: int = 8
+    lessons: list[Lesson] = field(default_factory=list)
+    base: frozenset[int] = frozenset()
+    _worth: dict[int, float] = field(default_factory=dict)
+    _wanted: tuple[Vector, Attribute] | None = None
+    _slopes: tuple[Vector, Vector, Vector] | None = None
+
+    def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> Draft:
+        """Return the draft, corrected by the lessons that apply to it."""
+        vector = plain
+        if self.lessons:
+            gone, new = self.base - owned, owned - self.base
+            for lesson in self.lessons:
+                if lesson.gone <= gone and lesson.new <= new:
+                    vector = plus(vector, lesson.error)
+        return Draft(owned, attributes, plain, vector, self.score(vector))
+
+    def begin(self, owned: frozenset[int], attributes: Mapping[int, Attribute], vector: Vector) -> Draft:
+        """Return the committed tree as a draft, and forget what was learned about another one."""
+        self._wanted = None  # what attributes are worth may have been measured anew
+        if owned != self.base:
+            self.lessons.clear()
+        self.base = owned
+        return self.draft(owned, attributes, vector)
+
+    def halves(self, base: Draft, draft: Draft) -> list[Draft]:
+        """Return the draft's two sides alone: what it gives back, and what it buys."""
+        gone, new = base.owned - draft.owned, draft.owned - base.owned
+        added = {node: a for node, a in draft.attributes.items() if node in new}
+        bought = plus(base.plain, self.vector_of(new, added))
+        more = self.draft(base.owned | new, {**base.attributes, **added}, bought)
+        return [self.without(base, gone), more] if gone and new else []
+
+    def teach(self, draft: Draft, measured: Vector) -> None:
+        """Remember how the measured vector differs from what is expected of the draft by now."""
+        expected = self.draft(draft.owned, draft.attributes, draft.plain)
+        error = (*minus(measured, expected.vector)[:-1], 0.0)
+        if any(abs(v) > TAUGHT for v in error):
+            self.lessons.append(Lesson(self.base - draft.owned, draft.owned - self.base, error))
+
+    # -- spending
+
+    def grown(self, draft: Draft, points: int) -> list[Draft]:
+        """Return the drafts of spending up to `points` more points, best gain per point first, one per purchase."""
+        steps: list[Draft] = []
+        while points > 0:
+            bought = self._best_purchase(draft, points)
+            if bought is None:
+                return steps
+            points -= len(bought.owned) - len(draft.owned)
+            draft = bought
+            steps.append(draft)
+        return steps
+
+    def _best_purchase(self, draft: Draft, points: int) -> Draft | None:
+        found = [(self.bought(draft, r), r) for r in self.routes(draft, min(points, self.reach))]
+        if not found:
+            return None
+        return max(found, key=lambda pair: ((pair[0].score - draft.score) / pair[1].points, -pair[1].target))[0]
+
+    def routes(self, draft: Draft, reach: int, most: int = HOPEFUL) -> list[Route]:
+        """Return the most promising routes of at most `reach` points: by worth per point of their passives alone."""
+        return self._promising(draft, reach)[:most]
+
+    def _promising(self, draft: Draft, reach: int) -> list[Route]:
+        self._worth.clear()
+        wanted = self.wanted(draft)
+        ways, totals = self.atlas.ways(draft.owned, reach, lambda node: self._alone(draft, node, wanted))
+        found = [
+            (-total / len(ways[node]), node)
+            for node, total in totals.items()
+            if ways[node] and total > IMPOSSIBLE and self.effects.is_target(node)
+        ]
+        return [Route(node, ways[node]) for _, node in sorted(found)]
+
+    def _alone(self, draft: Draft, node: int, wanted: Attribute) -> float:
+        """Return about how much the passive alone adds to the draft's score, by the slopes of the score there."""
+        effect = self._effect(node, wanted)
+        if effect is None or node in self.banned:
+            return IMPOSSIBLE
+        same = id(effect)  # the effects keep it alive, and comparing numbers would take longer than adding them up
+        if same not in self._worth:
+            up, down = self._slopes_at(draft)
+            self._worth[same] = sum(v * (up[i] if v > 0 else down[i]) for i, v in enumerate(effect) if v)
+        return self._worth[same]
+
+    def _slopes_at(self, draft: Draft) -> tuple[Vector, Vector]:
+        """Return the score gained per unit of each number that grows, and lost per unit of each that shrinks."""
+        if self._slopes is None or self._slopes[0] != draft.vector:
+            up = tuple(self._slope(draft, i, step) for i, step in enumerate(STEPS))
+            down = tuple(self._slope(draft, i, -step) for i, step in enumerate(STEPS))
+            self._slopes = (draft.vector, up, down)
+        return self._slopes[1:]
+
+    def _slope(self, draft: Draft, index: int, step: float) -> float:
+        moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
+        return (self.score(moved) - draft.score) / step
+
+    def _effect(self, node: int, wanted: Attribute) -> Vector | None:
+        return self.effects.of(node, wanted if self.atlas.nodes[node].kind == "attribute" else None)
+
+    def wanted(self, draft: Draft) -> Attribute:
+        """Return the attribute that a further attribute passive should give."""
+        if self._wanted is None or self._wanted[0] != draft.vector:
+            known = [(a, effect) for a in Attribute if (effect := self.effects.option(a)) is not None]
+            scored = [(-self.score(plus(draft.vector, effect)), a.value, a) for a, effect in known]
+            self._wanted = (draft.vector, min(scored)[2] if scored else Attribute.STRENGTH)
+        return self._wanted[1]
+
+    def bought(self, draft: Draft, route: Route) -> Draft:
+        """Return the draft with the route bought; its attribute passives give what is wanted most."""
+        plain, wanted = draft.plain, self.wanted(draft)
+        attributes = dict(draft.attributes)
+        for node in route.nodes:
+            effect = self._effect(node, wanted)
+            plain = plus(plain, effect) if effect is not None else plain
+            if self.atlas.nodes[node].kind == "attribute":
+                attributes[node] = wanted
+        return self.draft(draft.owned | set(route.nodes), attributes, plain)
+
+    # -- giving back
+
+    def cuts(self, draft: Draft) -> list[Cut]:
+        """Return the branches that may be given back, the cheapest to lose per point first."""
+        found = {cut for cut in self.atlas.cuts(draft.owned) if len(cut) <= BRANCH and cut.isdisjoint(self.fixed)}
+        made = [self._cut(draft, cut) for cut in found]
+        return sorted(made, key=lambda cut: (cut.loss, sorted(cut.nodes)))
+
+    def _cut(self, draft: Draft, nodes: frozenset[int]) -> Cut:
+        return Cut(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
+
+    def vector_of(self, nodes: Iterable[int], attributes: Mapping[int, Attribute]) -> Vector:
+        """Return the sum of what the passives do; those that were never measured count nothing."""
+        total = ZERO
+        for node in sorted(nodes):
+            effect = self.effects.of(node, attributes.get(node))
+            total = plus(total, effect) if effect is not None else total
+        return total
+
+    def without(self, draft: Draft, nodes: frozenset[int]) -> Draft:
+        """Return the draft without these passives."""
+        plain = minus(draft.plain, self.vector_of(nodes, draft.attributes))
+        kept = {node: a for node, a in draft.attributes.items() if node not in nodes}
+        return self.draft(draft.owned - nodes, kept, plain)
+
+    def shrunk(self, draft: Draft, points: int) -> Draft:
+        """Return the draft with at least `points` passives less, where it costs least."""
+        while points > 0 and (cuts := [cut for cut in self.cuts(draft) if len(cut.nodes) <= max(points, 1)]):
+            draft = self.without(draft, cuts[0].nodes)
+            points -= len(cuts[0].nodes)
+        return draft
+
+    def worth_of(self, draft: Draft, node: int) -> float:
+        """Return the score lost without this one passive of the draft."""
+        return draft.score - self.without(draft, frozenset({node})).score
+
+    # -- trading
+
+    def trades(self, draft: Draft, most: int = HOPEFUL) -> list[Draft]:
+        """Return drafts of the same cost, best first: a route paid with branches, an attribute switched."""
+        cuts = self.cuts(draft)
+        routes = self._promising(draft, self.reach)
+        is_whole = self._holds(draft.owned)
+        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, cuts, is_whole))]
+        beside = [route for route in routes if route.points == 1][:most]
+        spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
+        left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
+        offers.sort(key=lambda offer: (-offer.score - spare * left[offer.owned], sorted(offer.owned)))
+        best = offers[: max(FILLED, most - HOPEFUL)]
+        filled = (self._filled(offer, left[offer.owned], beside) for offer in best)
+        found = [*(offer for offer in filled if offer), *self._switches(draft)]
+        return sorted(found, key=lambda offer: (-offer.score, sorted(offer.owned)))
+
+    def _paid(self, draft: Draft, route: Route, cuts: list[Cut], is_whole: bool) -> Draft | None:
+        """Return the draft that pays for the route with the cheapest branches it does not need, points left or not.
+
+        `is_whole`: all that the draft owns hangs together.
+        """
+        freed: frozenset[int] = frozenset()
+        for cut in cuts:
+            merged = freed | cut.nodes
+            if merged == freed or len(merged) > route.points + OVERSHOOT:
+                continue
+            rest = draft.owned - merged
+            stays_whole = is_whole and self.atlas.hang_on_one(cut.nodes, rest)
+            if not (self.atlas.touch(route.nodes, rest) if stays_whole else self._holds(rest | set(route.nodes))):
+                continue
+            freed, is_whole = merged, stays_whole  # otherwise the route may be what holds it together
+            if len(freed) >= route.points:
+                return self.bought(self.without(draft, freed), route)
+        return None
+
+    def _holds(self, owned: frozenset[int]) -> bool:
+        """Return whether all that is owned hangs together."""
+        return self.atlas.connected(owned) == owned
+
+    def _filled(self, draft: Draft, points: int, beside: Sequence[Route]) -> Draft | None:
+        """Return the draft with the points spent on single passives next to it, None when there are too few."""
+        for route in beside:
+            if points == 0:
+                return draft
+            near = any(n in draft.owned or n in self.atlas.roots for n in self.atlas.neighbours[route.target])
+            if near and route.target not in draft.owned:
+                draft, points = self.bought(draft, route), points - 1
+        return draft if points == 0 else None
+
+    def _switches(self, draft: Draft) -> list[Draft]:
+        """Return the draft with one attribute passive of each kind giving another attribute."""
+        wanted, found = self.wanted(draft), []
+        donors: dict[Attribute, int] = {}
+        for node, attribute in sorted(draft.attributes.items()):
+            if attribute is not wanted and node not in self.fixed:
+                donors.setdefault(attribute, node)
+        for node in donors.values():
+            old, new = self.effects.of(node, draft.attributes[node]), self.effects.of(node, wanted)
+            if old is not None and new is not None:
+                plain = plus(minus(draft.plain, old), new)
+                found.append(self.draft(draft.owned, {**draft.attributes, node: wanted}, plain))
+        return found
+
+    def traded(self, draft: Draft, most: int) -> list[Draft]:
+        """Return the drafts after one, two ... up to `most` trades, each the best on paper."""
+        steps: list[Draft] = []
+        while len(steps) < most:
+            offers = self.trades(draft)
+            if not offers or offers[0].score <= draft.score + EPSILON:
+                return steps
+            draft = offers[0]
+            steps.append(draft)
+        return steps

@@ -1,0 +1,335 @@
+"""Spending passive points: measure single passives, plan whole trees on paper, measure the plans, keep what is better.
+
+One round tries every passive within reach once (those that read the same together), plans a chain of trades with the
+sum of their effects, measures every link of the chain and commits the best. So a move may be a path, a cluster or
+several branches at once, and the number of trials hardly grows with the number of points.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from app.engine.base import Outputs
+from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode, Unequip
+from app.model.facts import NodeFact
+from app.model.stats import DPS
+from app.search.incumbent import EPSILON, Workbench
+from app.search.objective import METRICS, Objective
+from app.search.passives.atlas import Atlas, Route
+from app.search.passives.effects import Effects, Seats, Vector, outputs_of, vector_of
+from app.search.passives.planner import Draft, Planner
+from app.search.skills.gems import mentions
+
+
+def levelling_order(atlas: Atlas, owned: frozenset[int], worth: Callable[[int], float]) -> list[int]:
+    """Return the owned passives so that every prefix is a connected tree.
+
+    Each step takes the way, through owned passives only, whose `worth` per point is highest; ties go to the shorter
+    way, then to the lower id.
+    """
+    inside = Atlas([atlas.nodes[n] for n in sorted((owned | atlas.roots) & atlas.nodes.keys())], atlas.roots)
+    order: list[int] = []
+    while True:
+        routes = inside.routes(frozenset(order), len(owned), worth)
+        if not routes:
+            return [*order, *sorted(owned - set(order))]
+        rank = {r.target: (-sum(map(worth, r.nodes)) / r.points, r.points, r.target) for r in routes.values()}
+        order += min(routes.values(), key=lambda r: rank[r.target]).nodes
+
+
+def ordered(blueprint: Blueprint, first: list[int]) -> Blueprint:
+    """Return the blueprint with these passives first, in this order, and the others after them as they were."""
+    place = {node: i for i, node in enumerate(first)}
+    nodes = sorted(blueprint.nodes, key=lambda n: place.get(n.id, len(place)))
+    return blueprint.model_copy(update={"nodes": nodes})
+
+
+def restoring(now: Blueprint, then: Blueprint) -> list[Change]:
+    """Return the changes that bring back the passives and jewels of `then`; the rest of `now` stays as it is."""
+    held, wanted = {n.id: n for n in now.nodes}, {n.id for n in then.nodes}
+    changes: list[Change] = [
+        Deallocate(nodes=sorted(held.keys() - wanted)),
+        Allocate(nodes=[n for n in then.nodes if held.get(n.id) != n]),
+    ]
+    for slot in sorted(slot for slot in now.items | then.items if slot.startswith(JEWEL_SLOT)):
+        item = then.items.get(slot)
+        if item != now.items.get(slot):
+            changes.append(Unequip(slot=slot) if item is None else Equip(item=item))
+    return changes
+
+
+KEYWORD_TIE = 1e-5
+"""Worth of a matching line when the calculator sees damage: only breaks ties."""
+
+KEYWORD_BLIND = 0.02
+"""Worth of a matching line when no passive moves the damage: then words are all there is."""
+
+
+@dataclass(frozen=True)
+class TreeLimits:
+    """How far and how long the search looks.
+
+    `reach`: points of a route; `rounds`: of growing; `chain`: trades planned at once; `offers`: single trades measured
+    when no chain helps; `shakes`: points given back and spent anew on paper; `trials`: candidates in all.
+    """
+
+    reach: int = 8
+    rounds: int = 5
+    chain: int = 24
+    offers: int = 32
+    lessons: int = 5
+    studied: int = 8
+    shakes: tuple[int, ...] = (8, 16, 24)
+    trials: int = 6000
+
+
+@dataclass
+class TreeSearch:
+    """Improves the passives of an atlas on a workbench.
+
+    `banned` passives are never bought, `fixed` ones never given back; `local` ones differ from others with their text.
+    `history`: trials so far and the score after each commit.
+    """
+
+    bench: Workbench
+    atlas: Atlas
+    keywords: Sequence[str] = ()
+    banned: frozenset[int] = frozenset()
+    fixed: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
+    limits: TreeLimits = field(default_factory=TreeLimits)
+    seats: Seats = field(default_factory=Seats)
+    drift: float = 0.0
+    accepted: int = 0
+    history: list[tuple[int, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._effects = Effects(self.bench, self.atlas, self.seats, self.local, self._hint)
+        self._planner = Planner(self.atlas, self._effects, self._score, self.banned, self.fixed, self.limits.reach)
+        self._blind = False
+        self._begun = self.bench.trials
+
+    @property
+    def owned(self) -> frozenset[int]:
+        """Return the allocated passives of this atlas."""
+        return frozenset(n.id for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes)
+
+    @property
+    def spent(self) -> int:
+        """Return the points spent in this atlas."""
+        return len(self.owned & self.atlas.bought)
+
+    @property
+    def trials(self) -> int:
+        """Return how many candidates this search has had measured."""
+        return self.bench.trials - self._begun
+
+    def _hint(self, fact: NodeFact) -> float:
+        return (KEYWORD_BLIND if self._blind else KEYWORD_TIE) * mentions(fact.mods, self.keywords)
+
+    def _score(self, vector: Vector) -> float:
+        return self.bench.objective.score(outputs_of(vector)) + vector[-1]
+
+    async def spend(self, points: int) -> int:
+        """Spend points round by round, measuring anew in between; return the points that nothing could take."""
+        share = max(8, -(-points // self.limits.rounds))
+        while points > 0:
+            await self._learn()
+            steps = await asyncio.to_thread(self._planner.grown, self._draft(), points)
+            if not steps:
+                return points
+            before = self.spent
+            chosen = next((s for s in steps if self._cost(s) - before >= min(share, points)), steps[-1])
+            await self._commit(chosen)
+            if self.spent == before:
+                return points
+            points -= self.spent - before
+        return points
+
+    async def clear(self) -> None:
+        """Give everything back but the fixed passives and what leads to them."""
+        ways = self.atlas.ways_to(self.fixed, self.owned)
+        gone = sorted(self.owned - ways)
+        emptied = [change for node in gone for change in self.seats.left(node)]
+        await self.bench.commit([Deallocate(nodes=gone), *emptied])
+
+    async def fit(self, points: int) -> None:
+        """Make the tree cost exactly the points there are, where possible."""
+        if self.spent > points:
+            await self.shrink(self.spent - points)
+        await self.spend(points - self.spent)
+
+    async def shrink(self, points: int) -> None:
+        """Give back at least `points` passives where it costs least."""
+        await self._learn()
+        await self._commit(await asyncio.to_thread(self._planner.shrunk, self._draft(), points))
+
+    async def promising(self, most: int) -> list[Route]:
+        """Return the routes that help most per point, whatever points there are; each measured as a whole."""
+        await self._learn()
+        base = self._draft()
+        routes = await asyncio.to_thread(self._planner.routes, base, self.limits.reach, 4 * most)
+        gains = await self.bench.gains([self.purchase(route) for route in routes])
+        found = sorted(zip(gains, routes, strict=True), key=lambda p: (-p[0] / p[1].points, p[1].target))
+        return [route for gain, route in found if gain > EPSILON][:most]
+
+    def purchase(self, route: Route) -> list[Change]:
+        """Return the changes that buy the route."""
+        return self.changes_to(self._planner.bought(self._draft(), route))
+
+    async def improve(self, most: int = 1000) -> int:
+        """Trade branches for better ones until nothing helps, `most` times; return how many times it helped."""
+        before = self.accepted
+        while self.trials < self.limits.trials and self.accepted - before < most and await self._improved():
+            pass
+        return self.accepted - before
+
+    async def _improved(self) -> bool:
+        """Commit one better tree, or return False when no plan keeps its promise."""
+        await self._learn()
+        for _ in range(self.limits.lessons):
+            for plan in (self._chain, self._single):
+                drafts = await asyncio.to_thread(plan, self._draft())
+                measured = await self._measured(drafts)
+                if await self._take_best(drafts, measured):
+                    return True
+                most = 1 if plan == self._chain else self.limits.studied
+                promising = await self._study(drafts[:most], measured[:most])
+            if not promising:
+                break
+        drafts = await asyncio.to_thread(self._shaken, self._draft())
+        return await self._take_best(drafts, await self._measured(drafts))
+
+    def _chain(self, draft: Draft) -> list[Draft]:
+        return self._planner.traded(draft, self.limits.chain)
+
+    def _single(self, draft: Draft) -> list[Draft]:
+        return self._planner.trades(draft, 2 * self.limits.offers)[: self.limits.offers]
+
+    def _shaken(self, draft: Draft) -> list[Draft]:
+        """Return drafts that give back many of the worst passives, spend the points anew and trade on."""
+        found: list[Draft] = []
+        for points in self.limits.shakes:
+            less = self._planner.shrunk(draft, points)
+            grown = self._planner.grown(less, self._cost(draft) - self._cost(less))
+            if grown and self._cost(grown[-1]) == self._cost(draft):
+                found += [grown[-1], *self._planner.traded(grown[-1], self.limits.chain)[-1:]]
+        return found
+
+    async def _measured(self, drafts: Sequence[Draft]) -> list[Outputs]:
+        return await self.bench.outputs_of([self.changes_to(draft) for draft in drafts])
+
+    async def _take_best(self, drafts: Sequence[Draft], measured: Sequence[Outputs]) -> bool:
+        """Commit the best of the measured drafts if it is better than what there is."""
+        spoken = self._words(self.owned)
+        gains = [
+            self.bench.objective.score(outputs) - self.bench.score + self._words(draft.owned) - spoken
+            for draft, outputs in zip(drafts, measured, strict=True)
+        ]
+        best = max(range(len(gains)), key=lambda i: (gains[i], -i), default=None)
+        if best is None or gains[best] <= EPSILON:
+            return False
+        return await self._commit(drafts[best], gains[best])
+
+    async def _study(self, drafts: Sequence[Draft], measured: Sequence[Outputs]) -> bool:
+        """Learn why promises were not kept; return whether there were any promises."""
+        base = self._draft()
+        pairs = zip(drafts, measured, strict=True)
+        broken = [(d, found) for d, found in pairs if found and d.score > base.score + EPSILON][: self.limits.studied]
+        halves = {(h.owned, len(h.attributes)): h for d, _ in broken for h in self._planner.halves(base, d)}
+        found = await self._measured(list(halves.values()))
+        for draft, outputs in [*zip(halves.values(), found, strict=True), *broken]:
+            self._planner.teach(draft, vector_of(outputs))
+        return bool(broken)
+
+    def _words(self, nodes: Iterable[int]) -> float:
+        return sum(self._hint(self.atlas.nodes[node]) for node in nodes)
+
+    async def variant(self, objective: Objective) -> tuple[frozenset[int], Outputs] | None:
+        """Return the passives and numbers of a tree of the same cost that suits another objective better, or None.
+
+        Nothing is committed.
+        """
+        await self._learn()
+
+        def score(vector: Vector) -> float:
+            return objective.score(outputs_of(vector)) + vector[-1]
+
+        planner = Planner(self.atlas, self._effects, score, self.banned, self.fixed, self.limits.reach)
+        base = self._draft()
+        start = planner.begin(base.owned, base.attributes, base.plain)
+        drafts = await asyncio.to_thread(planner.traded, start, self.limits.chain)
+        measured = await self._measured(drafts)
+        scores = [objective.score(outputs) for outputs in measured]
+        best = max(range(len(scores)), key=lambda i: (scores[i], -i), default=None)
+        if best is None or scores[best] <= objective.score(self.bench.outputs) + EPSILON:
+            return None
+        return drafts[best].owned, measured[best]
+
+    async def levelling(self) -> list[int]:
+        """Return the passives in the order in which to take them."""
+        await self._effects.learn(sorted(self.owned))
+        draft = self._draft()
+        return levelling_order(self.atlas, self.owned, lambda node: self._planner.worth_of(draft, node))
+
+    async def _learn(self) -> None:
+        is_first = not self._effects.known
+        near = self.atlas.routes(self.owned, self.limits.reach)
+        wanted = [*sorted(self.owned - self.fixed), *near]
+        await self._effects.learn(wanted)
+        if is_first and self._sees_nothing():
+            self._blind = True  # then words count for more
+            self._effects.known.clear()
+            await self._effects.learn(wanted)
+
+    def _sees_nothing(self) -> bool:
+        """Return whether no passive moves the damage at all."""
+        at = METRICS.index(DPS)
+        moved = any(abs(effect[at]) > EPSILON for effect in self._effects.known.values() if effect is not None)
+        return self.bench.outputs.get(DPS, 0.0) <= 0 or not moved
+
+    def _draft(self) -> Draft:
+        held = {n.id: n.attribute for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes}
+        vector = vector_of(self.bench.outputs)
+        attributes = {node: attribute for node, attribute in held.items() if attribute is not None}
+        return self._planner.begin(frozenset(held), attributes, vector)
+
+    def _cost(self, draft: Draft) -> int:
+        return len(draft.owned & self.atlas.bought)
+
+    def changes_to(self, draft: Draft) -> list[Change]:
+        """Return the changes that turn the committed tree into the draft."""
+        held = {n.id: n for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes}
+        gone = sorted(held.keys() - draft.owned)
+        new = self.atlas.in_order(draft.owned - held.keys(), frozenset(held) & draft.owned)
+        switched = [n for n, a in sorted(draft.attributes.items()) if n in held and held[n].attribute is not a]
+        bought = [PassiveNode(id=n, attribute=draft.attributes.get(n)) for n in new]
+        bought += [held[n].model_copy(update={"attribute": draft.attributes[n]}) for n in switched]
+        changes: list[Change] = [Deallocate(nodes=gone)] if gone else []
+        changes += [change for n in gone for change in self.seats.left(n)]
+        changes += [Allocate(nodes=bought)] if bought else []
+        return changes + [change for n in new if self._is_socket(n) for change in self.seats.taken(n)]
+
+    def _is_socket(self, node: int) -> bool:
+        return self.atlas.nodes[node].kind == "socket"
+
+    async def _commit(self, draft: Draft, promised: float | None = None) -> bool:
+        """Commit the draft; a plan that does not keep what its trial promised is taken back."""
+        before = self.bench.blueprint
+        gained = await self.bench.commit(self.changes_to(draft))
+        self.history.append((self.trials, self.bench.score))
+        if promised is None:
+            return True
+        self.drift = max(self.drift, abs(gained - promised))
+        if gained <= EPSILON and promised > EPSILON and abs(gained - promised) > KEYWORD_BLIND:
+            await self.rewind(before)
+            self.history.pop()
+            return False
+        self.accepted += 1
+        return True
+
+    async def rewind(self, blueprint: Blueprint) -> None:
+        """Return to an earlier tree; everything else of the build stays as it is."""
+        await self.bench.commit(restoring(self.bench.blueprint, blueprint))

@@ -1,0 +1,62 @@
+"""Weapon-set passives: which of them count, and paying for the idle set's passives with marks on the other set.
+
+A passive may be allocated for one weapon set only. What set 1 and set 2 have of such passives is paid once, so a tree
+that keeps 20 passives for the idle set gets 20 of its own for nothing, as long as these are marked for the set in use.
+"""
+
+from __future__ import annotations
+
+from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
+from app.search.incumbent import EPSILON, Workbench
+from app.search.passives.atlas import Atlas
+
+MOST = 24
+"""Weapon-set points that quests give."""
+
+UNMARKED = frozenset({"keystone", "socket"})
+"""Kinds that always count for both sets."""
+
+
+def of_set(blueprint: Blueprint, weapon_set: WeaponSet) -> list[PassiveNode]:
+    """Return the passives allocated for this weapon set only."""
+    return [n for n in blueprint.nodes if n.weapon_set == weapon_set]
+
+
+async def set_in_use(bench: Workbench) -> WeaponSet:
+    """Return the weapon set that the calculation uses: the one whose passives change a number, 1 when none does."""
+    second = [n.id for n in of_set(bench.blueprint, 2)]
+    if not second:
+        return 1
+    tried = (await bench.outputs_of([[Deallocate(nodes=second)]]))[0]
+    same = all(abs(tried.get(key, 0.0) - value) <= EPSILON for key, value in bench.outputs.items())
+    return 1 if same else 2
+
+
+def anchors(atlas: Atlas, owned: frozenset[int], idle: frozenset[int]) -> frozenset[int]:
+    """Return the owned passives that the idle set's passives hang on; they must stay, for both sets."""
+    return frozenset(n for node in idle if node in atlas.nodes for n in atlas.neighbours[node] if n in owned)
+
+
+def marked(atlas: Atlas, owned: frozenset[int], count: int, kept: frozenset[int]) -> list[int]:
+    """Return `count` passives (or as many as there are) to mark: outermost first, so that the rest hangs together.
+
+    `kept` passives stay unmarked, and so does what leads to them.
+    """
+    found: list[int] = []
+    rest = owned
+    while len(found) < count:
+        leaves = sorted(cut for cut in map(sorted, atlas.cuts(rest)) if len(cut) == 1)
+        free = [n for (n,) in leaves if n not in kept and atlas.nodes[n].kind not in UNMARKED]
+        if not free:
+            return found
+        found.append(free[0])
+        rest = rest - {free[0]}
+    return found
+
+
+def marking(blueprint: Blueprint, nodes: list[int], weapon_set: WeaponSet) -> list[Change]:
+    """Return the change that allocates exactly these passives (and those of the other set) for one set only."""
+    chosen = set(nodes)
+    wanted = [(n, weapon_set if n.id in chosen else 0) for n in blueprint.nodes if n.weapon_set in (0, weapon_set)]
+    new = [n.model_copy(update={"weapon_set": mark}) for n, mark in wanted if n.weapon_set != mark]
+    return [Allocate(nodes=new)] if new else []

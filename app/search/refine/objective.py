@@ -1,0 +1,131 @@
+"""What "better" means in a refinement: the wished figure rises, the other one hardly falls, nothing else gets worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from app.model.demands import Floor, Floors
+from app.model.experiments import Wish
+from app.model.stats import DPS
+from app.search.objective import Guard, Objective
+
+EHP = "TotalEHP"
+WORSE = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
+"""What a demand costs that the parent meets and the child would not."""
+
+STEEP = 8.0
+"""Worth of one e-fold of the other figure below what may be lost; far above any gain."""
+
+SIDE = 0.01
+"""Worth of one e-fold of the other figure otherwise: breaks ties between ways to the wish."""
+
+ENOUGH = 1.5
+"""Once the gain is this multiple of the wish, more of it counts for little: fewer changes are worth more."""
+
+SLOW = 0.3
+KEPT = ("EffectiveMovementSpeedMod",)
+"""What a player feels at once and no wish is about."""
+
+CAUTION = 0.7
+"""The search may lose only this share of what the user allows, because a fresh session counts a little differently."""
+
+
+@dataclass(frozen=True)
+class RefineObjective(Objective):
+    """Scores against the parent's figures; 0 = the parent. `gaps`: the parent's unmet demands, which cost nothing.
+
+    The inherited floors shape what gear search aims for: steep where the wish is, steep below what may be lost.
+    """
+
+    wish: Wish = field(default_factory=lambda: Wish(direction="balanced"))
+    base: Mapping[str, float] = field(default_factory=dict)
+    gaps: Mapping[Guard, float] = field(default_factory=dict)
+
+    def score(self, outputs: Mapping[str, float]) -> float:
+        """Return the score, or minus infinity when the candidate could not be tried."""
+        if not outputs:
+            return -math.inf
+        damage, life = self.change(outputs, DPS), self.change(outputs, EHP)
+        lacking = self.shortfalls(outputs)
+        worse = {g: max(0.0, lacking[g] - self.gaps.get(g, 0.0)) for g in sorted(self.guards)}
+        price = sum(WORSE[g] * gap for g, gap in worse.items()) + self.missed(outputs)
+        return self._wished(damage, life, lacking) - price
+
+    def change(self, outputs: Mapping[str, float], key: str) -> float:
+        """Return the natural logarithm of how many times the parent's figure this is; 0 when the parent has none."""
+        before = self.base.get(key, 0.0)
+        return math.log(max(outputs.get(key, 0.0), 1e-9) / before) if before > 0 else 0.0
+
+    def _wished(self, damage: float, life: float, lacking: Mapping[Guard, float]) -> float:
+        match self.wish.direction:
+            case "damage":
+                return self._gain(damage) + self._kept(life)
+            case "survivability":
+                return self._gain(life) + self._kept(damage)
+            case "resistances":
+                filled = self.gaps.get(Guard.RESISTANCE, 0.0) - lacking[Guard.RESISTANCE]
+                return filled + self._kept(damage) + self._kept(life)
+            case "balanced":
+                return self._gain(damage) + self._gain(life) + self._kept(damage) + self._kept(life)
+
+    def _gain(self, value: float) -> float:
+        enough = math.log(1 + self.wish.gain * ENOUGH)
+        return min(value, enough + SLOW * (value - enough)) if value > enough else value
+
+    def _kept(self, value: float) -> float:
+        least = math.log(1 - self.wish.loss * CAUTION)
+        return SIDE * value - STEEP * max(0.0, least - value)
+
+    def reached(self, outputs: Mapping[str, float]) -> bool:
+        """Return whether the wish is fulfilled: the gain is there and no more is lost than allowed."""
+        gain, least = math.log(1 + self.wish.gain), math.log(1 - self.wish.loss)
+        damage, life = self.change(outputs, DPS), self.change(outputs, EHP)
+        match self.wish.direction:
+            case "damage":
+                return damage >= gain and life >= least
+            case "survivability":
+                return life >= gain and damage >= least
+            case "resistances":
+                return self.shortfalls(outputs)[Guard.RESISTANCE] <= 0 and min(damage, life) >= least
+            case "balanced":
+                return damage + life >= gain and min(damage, life) >= least
+
+    def enough(self, outputs: Mapping[str, float]) -> bool:
+        """Return whether the search may stop: the wish is fulfilled with something to spare."""
+        roomier = self.wish.model_copy(update={"gain": self.wish.gain * 1.2, "loss": self.wish.loss * 0.9})
+        return replace(self, wish=roomier).reached(outputs)
+
+
+def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> RefineObjective:
+    """Return the objective of a wish about a parent with these figures."""
+    damage, life = _weights(wish)
+    shaped = _shaped(wish, base, floors)
+    kept = {key: base[key] for key in KEPT if key in base}
+    return RefineObjective(
+        floors=shaped, damage_weight=damage, ehp_weight=life, minima=kept, wish=wish, base=dict(base)
+    )
+
+
+def _shaped(wish: Wish, base: Mapping[str, float], floors: Floors) -> Floors:
+    damage, life = max(base.get(DPS, 0.0), 1.0), max(base.get(EHP, 0.0), 1.0)
+    least = 1 - wish.loss * CAUTION
+    up = {"damage": (2.0, least), "survivability": (least, 2.0), "resistances": (least, least), "balanced": (2.0, 2.0)}
+    more_damage, more_life = up[wish.direction]
+    return floors.model_copy(update={"dps": _flat(damage * more_damage), "ehp": _flat(life * more_life)})
+
+
+def _flat(value: float) -> Floor:
+    return Floor(least=value, good=value)
+
+
+def _weights(wish: Wish) -> tuple[float, float]:
+    """What must not be lost weighs twice what is wished."""
+    match wish.direction:
+        case "damage":
+            return 1.0, 2.0
+        case "survivability":
+            return 2.0, 1.0
+        case _:
+            return 1.0, 1.0

@@ -1,0 +1,174 @@
+"""Further skills: persistent ones paid with Spirit, and helpers such as curses and marks, taken when they help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.engine.base import Outputs
+from app.model.blueprint import Change, SetGroup, SkillGroup
+from app.model.facts import GemFact
+from app.model.names import GearTier
+from app.search.incumbent import EPSILON, Workbench
+from app.search.skills.gems import counts, gem, usable_level
+from app.search.skills.supports import SupportRules, SupportSearch
+
+LEAST_GAIN = 0.004
+"""A skill must raise the score by this (0.4 % of damage or EHP) to be worth a socket and a button."""
+
+LEVEL_STEPS = (20, 15, 11, 7, 4, 1)
+"""Gem levels offered: a lower one needs fewer attributes."""
+
+ONE_AT_A_TIME = frozenset({"curse", "mark"})
+
+MOST_GROUPS = 9
+"""Skill gems a character can hold."""
+
+MOST_HELPING_MINIONS = 4
+_MANY = "MultipleReservation"
+"""PoB's word for skills whose minions each reserve Spirit of their own."""
+
+_CASTER = frozenset({"Wand", "Staff", "Sceptre"})
+_RANGED = frozenset({"Bow", "Crossbow"})
+_OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
+
+
+@dataclass(frozen=True)
+class SkillOffer:
+    """A skill group that could be added."""
+
+    fact: GemFact
+    group: SkillGroup
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Return what breaks ties: gem id, then the lower level and the smaller number first."""
+        first = self.group.gems[0]
+        return (self.fact.id, first.level, int(first.choices.get("count", 1)))
+
+
+def _goes_with(fact: GemFact, taken: GemFact) -> bool:
+    """Return whether both can be used: an enemy bears one curse and one mark of a character at a time."""
+    shared = {tag.lower() for tag in fact.tags} & {tag.lower() for tag in taken.tags}
+    return fact.id != taken.id and not shared & ONE_AT_A_TIME
+
+
+def usable_with(requirement: str, held: frozenset[str]) -> bool:
+    """Return whether what is held meets a gem's words for a weapon ("Any Melee Martial Weapon", "Any Shield")."""
+    words = requirement.casefold()
+    if "shield" in words or "buckler" in words:
+        return "Shield" in held
+    if "martial weapon" in words:
+        return bool(held - _CASTER - _OFF_HAND - (_RANGED if "melee" in words else frozenset()))
+    return requirement in held
+
+
+@dataclass(frozen=True)
+class SkillSearch:
+    """Adds skill groups to the workbench's build while they measurably help.
+
+    `counted`: the main group counts into the damage of all groups, so that further minions may as well.
+    """
+
+    bench: Workbench
+    level: int
+    weapon_types: frozenset[str]
+    reserve_free: float = 0.0
+    counted: bool = False
+    gear: GearTier = GearTier.STARTER
+
+    def offers(self, facts: Iterable[GemFact]) -> list[SkillOffer]:
+        """Return the groups that the character could use with its weapon, at several gem levels."""
+        taken = {gem.gem_id for group in self.bench.blueprint.groups for gem in group.gems}
+        usable = [f for f in facts if f.id not in taken and self._fits(f)]
+        return [SkillOffer(fact, group) for fact in usable for group in self._groups(fact)]
+
+    def _fits(self, fact: GemFact) -> bool:
+        weapon = not fact.weapon_types or any(usable_with(words, self.weapon_types) for words in fact.weapon_types)
+        return fact.kind == "active" and weapon and usable_level(fact, self.level) > 0
+
+    def _groups(self, fact: GemFact) -> list[SkillGroup]:
+        groups = [self._group(fact, level) for level in self._levels(fact)]
+        if not groups[0].in_full_dps or _MANY not in fact.skill_types:
+            return groups
+        return [*groups, *counts(groups[0], MOST_HELPING_MINIONS)[1:]]
+
+    def _levels(self, fact: GemFact) -> list[int]:
+        highest = usable_level(fact, self.level)
+        return sorted({min(step, highest) for step in LEVEL_STEPS}, reverse=True)
+
+    def _group(self, fact: GemFact, level: int) -> SkillGroup:
+        skill = gem(fact, self.level, self.gear).model_copy(update={"level": level})
+        return SkillGroup(label=fact.name, gems=[skill], in_full_dps=self.counted and "Minion" in fact.skill_types)
+
+    async def add(self, facts: Sequence[GemFact], most: int) -> list[GemFact]:
+        """Add up to `most` of the skills, the most helpful first, and return those added."""
+        added: list[GemFact] = []
+        hopeful = self.offers(facts)
+        while hopeful and len(added) < most and self._has_room():
+            ranked = await self._ranked(hopeful, LEAST_GAIN)
+            if not ranked:
+                break
+            best = ranked[0]
+            await self.bench.commit(self._change(best))
+            added.append(best.fact)
+            hopeful = [offer for offer in ranked if _goes_with(offer.fact, best.fact)]
+        return added
+
+    async def fill(self, facts: Sequence[GemFact]) -> list[GemFact]:
+        """Add the skills in their order where nothing gets worse, whether or not the calculator sees a gain.
+
+        Each at the highest gem level whose requirements are met; this is for Spirit that would lie idle.
+        """
+        added: list[GemFact] = []
+        for fact in facts:
+            if not self._has_room():
+                break
+            harmless = await self._ranked(self.offers([fact]), -EPSILON)
+            if harmless:
+                best = max(harmless, key=lambda offer: offer.key)
+                await self.bench.commit(self._change(best))
+                added.append(fact)
+        return added
+
+    def _has_room(self) -> bool:
+        return len(self.bench.blueprint.groups) < MOST_GROUPS
+
+    async def _ranked(self, offers: Sequence[SkillOffer], least: float) -> list[SkillOffer]:
+        """Return the offers that raise the score by more than `least` within the Spirit there is, best first."""
+        outputs = await self.bench.outputs_of([self._change(offer) for offer in offers])
+        scored = [
+            (self.bench.objective.score(found) - self.bench.score, offer)
+            for offer, found in zip(offers, outputs, strict=True)
+            if found and found.get("SpiritUnreserved", 0.0) >= (self.reserve_free if offer.fact.spirit else 0.0)
+        ]
+        helpful = [pair for pair in scored if pair[0] > least]
+        return [offer for _, offer in sorted(helpful, key=lambda pair: (-pair[0], pair[1].key))]
+
+    def _change(self, offer: SkillOffer) -> list[Change]:
+        return [SetGroup(index=len(self.bench.blueprint.groups) + 1, group=offer.group)]
+
+    async def recruit(self, index: int, fact: GemFact) -> int:
+        """Let the minion skill of the group at the 1-based index count as often as helps most; return how often."""
+        group = self.bench.blueprint.groups[index - 1]
+        current = int(group.gems[0].choices.get("count", 1))
+        if _MANY not in fact.skill_types or not group.in_full_dps:
+            return current
+        options = counts(group)
+        changes: list[list[Change]] = [[SetGroup(index=index, group=option)] for option in options]
+        scores = [self._affordable(found) for found in await self.bench.outputs_of(changes)]
+        best = max(range(len(options)), key=lambda i: (scores[i], -i))
+        if scores[best] <= scores[current - 1] + EPSILON:
+            return current
+        await self.bench.commit(changes[best])
+        return best + 1
+
+    def _affordable(self, outputs: Outputs) -> float:
+        """Return the score, minus infinity when more Spirit is reserved than may be."""
+        spare = outputs.get("SpiritUnreserved", 0.0) >= self.reserve_free
+        return self.bench.objective.score(outputs) if spare else -math.inf
+
+    async def support(self, index: int, rules: SupportRules, facts: dict[str, GemFact], ids: Sequence[str]) -> None:
+        """Give the group at the 1-based index the supports that measurably help the build."""
+        await SupportSearch(self.bench, index, rules, facts).run(ids)

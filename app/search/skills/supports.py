@@ -1,0 +1,180 @@
+"""The best set of supports for a skill: screened one by one, built greedily, then improved by exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
+from app.model.facts import GemFact
+from app.model.names import Attribute, GearTier
+from app.search.incumbent import EPSILON, Workbench
+from app.search.objective import Objective
+from app.search.skills.gems import gem, mentions, support_slots, usable_level, with_supports
+
+SHORT_LIST = 36
+"""Supports that go on after screening; those that did nothing alone seldom do in company."""
+
+PAIR_LIST = 12
+MOST_LINEAGE = 2
+"""Lineage supports of a whole build: each is a boss's rare drop, and PoB allows only one of a kind."""
+
+WORTHWHILE = 1e-4
+"""A support must raise the score by this much (0.01 % of damage) to deserve its place."""
+
+
+@dataclass(frozen=True)
+class SupportRules:
+    """What may be offered: character level, gear tier, gems that are excluded or already used elsewhere.
+
+    `lineage`: how many lineage supports this group may hold, given those of the others.
+    """
+
+    level: int
+    gear: GearTier
+    excluded: frozenset[str] = frozenset()
+    keywords: Sequence[str] = ()
+    slots: int | None = None
+    lineage: int = MOST_LINEAGE
+
+    def allows(self, fact: GemFact) -> bool:
+        """Return whether the character may use the support at all; lineage supports are boss drops."""
+        if fact.kind != "support" or fact.id in self.excluded or fact.name in self.excluded:
+            return False
+        rare = self.gear is GearTier.ENDGAME and self.lineage > 0
+        return usable_level(fact, self.level) > 0 and (rare or not fact.lineage)
+
+    @property
+    def room(self) -> int:
+        """Return the number of support slots."""
+        return support_slots(self.level) if self.slots is None else self.slots
+
+
+ATTRIBUTE_PER_SUPPORT = 5.0
+"""Points of its colour's attribute that each support of the whole build needs."""
+
+Team = tuple[str, ...]
+"""Support gem ids, sorted: the order of supports does not change what they do."""
+
+
+def joined(team: Team, newcomers: Iterable[str]) -> Team:
+    """Return the team with the newcomers."""
+    return tuple(sorted((*team, *newcomers)))
+
+
+@dataclass
+class SupportSearch:
+    """Searches the supports of one group (`index`, 1-based) on a workbench."""
+
+    bench: Workbench
+    index: int
+    rules: SupportRules
+    facts: dict[str, GemFact]
+    scores: dict[Team, float] = field(default_factory=dict)
+
+    @property
+    def group(self) -> SkillGroup:
+        """Return the group as it stands."""
+        return self.bench.blueprint.groups[self.index - 1]
+
+    async def run(self, candidates: Iterable[str]) -> Team:
+        """Commit the best set found among the candidate gem ids and return it."""
+        offered = sorted(i for i in candidates if i in self.facts and self.rules.allows(self.facts[i]))
+        short = await self._screen(offered)
+        team = await self._grow((), short)
+        team = await self._exchange(team, short)
+        team = await self._grow(team, short)
+        current = joined((), (g.gem_id for g in self.group.gems[1:]))
+        await self._score([team, current])
+        if current != team and self.scores[team] > self.scores[current] + EPSILON:
+            await self.bench.commit(self._change(team))
+        return team
+
+    def _change(self, team: Team) -> list[Change]:
+        gems: list[Gem] = [gem(self.facts[i], self.rules.level) for i in team if i in self.facts]
+        return [SetGroup(index=self.index, group=with_supports(self.group, gems))]
+
+    async def _score(self, teams: Iterable[Team]) -> None:
+        new = [team for team in dict.fromkeys(teams) if team not in self.scores]
+        outputs = await self.bench.outputs_of([self._change(team) for team in new])
+        self.scores.update({t: self._objective(t).score(o) for t, o in zip(new, outputs, strict=True)})
+
+    def _objective(self, team: Team) -> Objective:
+        """Return the objective with the attributes that the colours of all supports need: trials do not count them."""
+        needs = dict(self.bench.objective.required)
+        for attribute in Attribute:
+            supports = self._elsewhere[attribute] + sum(self._colour(i) == attribute.value for i in team)
+            needs[attribute] = max(needs.get(attribute, 0.0), ATTRIBUTE_PER_SUPPORT * supports)
+        return self.bench.objective.requiring(needs)
+
+    @cached_property
+    def _elsewhere(self) -> dict[Attribute, int]:
+        groups = enumerate(self.bench.blueprint.groups, start=1)
+        others = [gem.gem_id for index, group in groups if index != self.index for gem in group.gems[1:]]
+        return {a: sum(self._colour(i) == a.value for i in others) for a in Attribute}
+
+    def _colour(self, gem_id: str) -> str | None:
+        return self.facts[gem_id].colour if gem_id in self.facts else None
+
+    async def _screen(self, offered: Sequence[str]) -> list[str]:
+        """Return the candidates that help alone, best first; when none does, those that speak of the plan's words."""
+        await self._score([(), *((i,) for i in offered)])
+        bare = self.scores[()]
+        ranked = sorted(offered, key=lambda i: (-self.scores[(i,)], i))
+        useful = [i for i in ranked if self.scores[(i,)] > bare + WORTHWHILE]
+        if useful:
+            return useful[:SHORT_LIST]
+        spoken = {i: mentions([self.facts[i].description, *self.facts[i].tags], self.rules.keywords) for i in offered}
+        return sorted((i for i in offered if spoken[i]), key=lambda i: (-spoken[i], i))[: self.rules.room]
+
+    def _fits(self, team: Team, candidate: str) -> bool:
+        fact = self.facts[candidate]
+        if candidate in team or (fact.lineage and sum(self.facts[i].lineage for i in team) >= self.rules.lineage):
+            return False
+        return fact.family is None or all(self.facts[i].family != fact.family for i in team)
+
+    async def _grow(self, team: Team, short: Sequence[str]) -> Team:
+        while len(team) < self.rules.room:
+            options = [joined(team, [i]) for i in short if self._fits(team, i)]
+            best = await self._best([team, *options])
+            if best == team:
+                break
+            team = best
+        return team
+
+    async def _best(self, teams: Sequence[Team]) -> Team:
+        """Return the best team; a larger or later one must beat the first by something worthwhile."""
+        await self._score(teams)
+        best = min(teams, key=lambda team: (-self.scores[team], team))
+        return best if self.scores[best] > self.scores[teams[0]] + WORTHWHILE else teams[0]
+
+    async def _exchange(self, team: Team, short: Sequence[str]) -> Team:
+        """Exchange one support, then two at a time, until neither helps."""
+        for _ in range(8):
+            better = await self._best([team, *self._single_swaps(team, short)])
+            if better == team:
+                better = await self._best([team, *self._pair_swaps(team, short)])
+            if better == team:
+                return team
+            team = better
+        return team
+
+    def _single_swaps(self, team: Team, short: Sequence[str]) -> list[Team]:
+        return [t for i in range(len(team)) for t in self._filled(team[:i] + team[i + 1 :], [(s,) for s in short])]
+
+    def _pair_swaps(self, team: Team, short: Sequence[str]) -> list[Team]:
+        pairs = list(combinations(short[:PAIR_LIST], 2))
+        kept = [tuple(t for t in team if t not in gone) for gone in combinations(team, 2)]
+        return [t for rest in kept for t in self._filled(rest, pairs)]
+
+    def _filled(self, rest: Team, newcomers: Iterable[Sequence[str]]) -> list[Team]:
+        teams = []
+        for new in newcomers:
+            team = rest
+            for candidate in new:
+                team = joined(team, [candidate]) if self._fits(team, candidate) else team
+            if len(team) == len(rest) + len(new):
+                teams.append(team)
+        return teams

@@ -1,0 +1,152 @@
+"""Mending: stages that repair what a conflict names and leave everything else as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from app.model.blueprint import Blueprint, Change, Equip, PassiveNode, Unequip
+from app.model.names import Attribute, Demand
+from app.model.sub_problems import Constraint
+from app.search.base import SearchContext, StageResult
+from app.search.gear.bases import usable
+from app.search.gear.exchange import GearSearch
+from app.search.gear.flasks import charm_changes, flasks
+from app.search.gear.legality import shopping_list
+from app.search.gear.pool import SlotPool
+from app.search.gear.start import plainly, pools_of, unwanted
+from app.search.gear.weapons import MAIN_HAND, OFF_HAND
+from app.search.incumbent import EPSILON, Workbench
+from app.search.passives.atlas import Atlas, Route, main_atlas
+from app.search.passives.attributes import AttributeSearch
+
+REACH = 12
+"""Points within which passives that lost their connection are joined again."""
+
+
+def newest(constraints: Sequence[Constraint]) -> list[Constraint]:
+    """Return the local constraints of the last iteration that put any."""
+    last = max((c.iteration for c in constraints), default=0)
+    return [c for c in constraints if c.local and c.iteration == last]
+
+
+async def mend_tree(ctx: SearchContext) -> StageResult:
+    """Join passives that are not connected any more; those that are too far away are left out."""
+    lost = {node for c in newest(ctx.plan.constraints) for node in c.values.get("nodes", [])}
+    atlas = await main_atlas(ctx)
+    owned = frozenset(node.id for node in ctx.blueprint.nodes if node.id in atlas.nodes)
+    joined = reconnected(atlas, owned - lost, owned & lost)
+    kept = [node for node in ctx.blueprint.nodes if node.id not in lost or node.id in joined]
+    new = atlas.in_order(joined - owned, owned & joined)
+    blueprint = ctx.blueprint.model_copy(update={"nodes": [*kept, *(_passive(ctx.blueprint, atlas, n) for n in new)]})
+    await ctx.session.build(blueprint)
+    label = f"{len(owned & lost & joined)} passives connected again through {len(new)}"
+    return StageResult(blueprint, label=label if lost else "every passive is connected")
+
+
+def reconnected(atlas: Atlas, linked: frozenset[int], lost: frozenset[int]) -> frozenset[int]:
+    """Return the connected passives with as many of the lost ones as new ones are worth buying for.
+
+    The shortest way first; a way that buys more than it brings back is not taken.
+    """
+    while True:
+        found = [(_joined(atlas, linked, lost, route), route) for route in atlas.routes(linked, REACH).values()]
+        gains = [(_bought(route, lost), -len(all_of), route.target, all_of) for all_of, route in found]
+        fine = [g for g in gains if g[2] in lost and len(lost & g[3]) - len(lost & linked) > g[0]]
+        if not fine:
+            return linked
+        linked = min(fine)[3]
+
+
+def _joined(atlas: Atlas, linked: frozenset[int], lost: frozenset[int], route: Route) -> frozenset[int]:
+    return atlas.connected(linked | lost | set(route.nodes)) if route.target in lost else linked
+
+
+def _bought(route: Route, lost: frozenset[int]) -> int:
+    return sum(node not in lost for node in route.nodes)
+
+
+def _passive(blueprint: Blueprint, atlas: Atlas, node: int) -> PassiveNode:
+    """Return the passive; one that gives an attribute gives what most others give, until attributes are settled."""
+    given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
+    usual = max(Attribute, key=lambda a: (given.count(a), a.value))
+    return PassiveNode(id=node, attribute=usual if atlas.nodes[node].kind == "attribute" else None)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is wrong with gear: slots whose item must go, and slots that have room for more."""
+
+    gone: frozenset[str]
+    room: frozenset[str]
+
+    @classmethod
+    def of(cls, constraints: Iterable[Constraint]) -> Damage:
+        """Read the slots off the constraints; a main hand is chosen together with its off hand."""
+        gone: set[str] = set()
+        room: set[str] = set()
+        for constraint in constraints:
+            room |= set(constraint.values.get("slots", []))
+            if constraint.demand is Demand.REPLACE_ITEM and "slot" in constraint.values:
+                gone.add(str(constraint.values["slot"]))
+        hands = {MAIN_HAND, OFF_HAND} if MAIN_HAND in gone else set()
+        return cls(frozenset(gone | hands), frozenset(room - gone - hands))
+
+
+async def mend_gear(ctx: SearchContext) -> StageResult:
+    """Replace the items that must go and fill the places that are free; all other items stay."""
+    damage = Damage.of(newest(ctx.plan.constraints))
+    bench = await Workbench.open(ctx)
+    await bench.learn_requirements()
+    await _commit(bench, await _emptied(ctx, damage, bench.blueprint))
+    await AttributeSearch(bench, await main_atlas(ctx)).run()
+    before, score = bench.blueprint, bench.score
+    pools = await _pools(replace(ctx, blueprint=bench.blueprint), damage)
+    if pools:
+        await bench.commit(plainly(bench.blueprint, pools))
+        search = GearSearch(bench, pools, unwanted(ctx))
+        await search.start()
+        await search.craft()
+        await search.exchange()
+    if not damage.gone and bench.score < score - EPSILON:
+        await bench.rewind(before)
+    await _commit(bench, await charm_changes(ctx, usable(await ctx.engine.facts.bases(), ctx), bench.blueprint.items))
+    slots = ", ".join(pool.slot for pool in pools)
+    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, bench.blueprint)}
+    return StageResult(bench.blueprint, notes, label=f"mended: {slots}" if slots else "no item to mend")
+
+
+async def _commit(bench: Workbench, changes: Sequence[Change]) -> None:
+    if changes:
+        await bench.commit(changes)
+
+
+async def _emptied(ctx: SearchContext, damage: Damage, blueprint: Blueprint) -> list[Change]:
+    """Return the changes that take off what must go, and put on flasks that are missing."""
+    gone: list[Change] = [Unequip(slot=slot) for slot in sorted(damage.gone) if slot in blueprint.items]
+    filled = await flasks(ctx, usable(await ctx.engine.facts.bases(), ctx))
+    missing = [item for item in filled if item.slot in damage.gone or item.slot not in blueprint.items]
+    return [*gone, *(Equip(item=item) for item in missing)]
+
+
+async def _pools(ctx: SearchContext, damage: Damage) -> list[SlotPool]:
+    """Return the pools of the slots to mend: everything for an item that goes, additions for one with room."""
+    found = []
+    for pool in await pools_of(ctx):
+        if pool.slot in damage.gone:
+            found.append(pool)
+        elif pool.slot in damage.room:
+            found.append(_keeping(pool, ctx.blueprint))
+    return found
+
+
+def _keeping(pool: SlotPool, blueprint: Blueprint) -> SlotPool:
+    """Return the pool for an item that keeps its base and those of its affixes that the pool has."""
+    item = blueprint.items.get(pool.slot)
+    if item is None:
+        return pool
+    kept = {roll.id for roll in (*item.prefixes, *item.suffixes) if item.base in pool.hosts.get(roll.id, ())}
+    groups = {pool.affixes[affix].group for affix in kept}
+    required = {affix for affix in pool.required if pool.affixes[affix].group not in groups}
+    bases = {item.base: pool.bases[item.base]} if item.base in pool.bases else pool.bases
+    return replace(pool, bases=bases, required=frozenset(kept | required))

@@ -1,0 +1,227 @@
+"""The stages about gems: foundation, the main skill's supports, persistent skills, helper skills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.model.blueprint import Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
+from app.model.facts import GemFact
+from app.model.names import Demand, Goal
+from app.model.stats import DPS
+from app.search.base import Plan, SearchContext, StageResult
+from app.search.gear.start import starting_gear
+from app.search.gear.weapons import MAIN_HAND, OFF_HAND
+from app.search.incumbent import Workbench
+from app.search.objective import Guard, Objective, objective_for
+from app.search.skills.gems import ModeSearch, by_id, gem, group_index, monster_of, offering, variants
+from app.search.skills.helpers import ONE_AT_A_TIME, SkillSearch
+from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSearch
+
+_ENEMY = {Goal.BOSSING: "Pinnacle", Goal.LEVELING: "None"}
+
+_PENALTIES = ((65, -60), (55, -50), (45, -40), (35, -30), (25, -20), (15, -10), (1, 0))
+"""From this level on a character has usually left the act that lowers resistances to this value."""
+
+
+def config_for(goal: Goal, level: int) -> dict[str, ConfigValue]:
+    """Return the configuration: a Pinnacle boss for bossing, a normal boss for mapping, penalties of the level."""
+    penalty = next(value for start, value in _PENALTIES if level >= start)
+    return {"enemyIsBoss": _ENEMY.get(goal, "Boss"), "resistancePenalty": penalty}
+
+
+async def blank(ctx: SearchContext) -> Blueprint:
+    """Return the build with nothing but class, ascendancy, level, configuration and the bare main skill."""
+    facts = by_id(await ctx.engine.facts.gems())
+    main = facts[ctx.plan.delivery.skill_id]
+    group = SkillGroup(label=main.name, gems=[gem(main, ctx.level, ctx.gear)], in_full_dps=ctx.plan.delivery.minion)
+    return Blueprint(
+        class_name=ctx.plan.ascendancy.class_name,
+        ascendancy=ctx.plan.ascendancy.ascendancy,
+        level=ctx.level,
+        groups=[group],
+        main_group=1,
+        config=config_for(ctx.goal, ctx.level),
+    )
+
+
+def is_founded(blueprint: Blueprint | None, plan: Plan, level: int) -> bool:
+    """Return whether the blueprint already stands on the plan's class, ascendancy, level and main skill."""
+    if blueprint is None or not 0 < blueprint.main_group <= len(blueprint.groups):
+        return False
+    main = blueprint.groups[blueprint.main_group - 1].gems[0].gem_id
+    here = (blueprint.class_name, blueprint.ascendancy, blueprint.level, main)
+    return here == (plan.ascendancy.class_name, plan.ascendancy.ascendancy, level, plan.delivery.skill_id)
+
+
+HELPER_TAGS = ONE_AT_A_TIME
+"""Skills tried as helpers besides the plan's: the calculator takes them as always up."""
+
+HELPERS, PERSISTENT, SIDE_SUPPORTS = 2, 4, 2
+
+
+NEAREST = "nearest_modelled"
+"""The note that names a skill with a calculated rate, when the main skill has none."""
+
+
+async def found(ctx: SearchContext) -> StageResult:
+    """Start anew: class, level, bare main skill, configuration and plain gear."""
+    blueprint = await founded(ctx)
+    rated = (await ctx.session.what_if([[]], [DPS]))[0].get(DPS, 0.0) > 0
+    notes = {} if rated else {NEAREST: await _nearest(ctx)}
+    if not rated:
+        await ctx.session.build(blueprint)
+    return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name} at level {ctx.level}")
+
+
+async def founded(ctx: SearchContext) -> Blueprint:
+    """Return the build to start from, loaded into the session, its main skill calculated where it deals damage."""
+    fact = by_id(await ctx.engine.facts.gems())[ctx.plan.delivery.skill_id]
+    blueprint = offering(await blank(ctx), fact, fact.monsters)
+    await ctx.session.build(blueprint)
+    blueprint = await _armed(ctx, blueprint)
+    group = blueprint.groups[blueprint.main_group - 1]
+    found = await _calculated(ctx, group, blueprint.main_group, fact)
+    if found == group and not fact.monsters:
+        return blueprint
+    monster = monster_of(found.gems[0])
+    groups = [found if other is group else other for other in blueprint.groups]
+    blueprint = offering(blueprint.model_copy(update={"groups": groups}), fact, [monster] if monster else [])
+    await ctx.session.build(blueprint)
+    return await _armed(ctx, blueprint)
+
+
+async def _armed(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
+    changes = await starting_gear(replace(ctx, blueprint=blueprint))
+    await ctx.session.apply(changes)
+    return apply_changes(blueprint, changes)
+
+
+async def _calculated(ctx: SearchContext, group: SkillGroup, index: int, fact: GemFact) -> SkillGroup:
+    """Return the group so that its damage is seen; as it is when it deals damage, or never does."""
+    search = ModeSearch(ctx.session, index)
+    if fact.monsters:
+        return await search.monster(group, fact.monsters) or group
+    return await search.best([group]) or await search.best(variants(group, fact)) or group
+
+
+async def _nearest(ctx: SearchContext) -> str | None:
+    """Return the name of the alternative that is most like the main skill and has a calculated rate."""
+    facts = by_id(await ctx.engine.facts.gems())
+    tags = set(facts[ctx.plan.delivery.skill_id].tags)
+    others = [way for way in ctx.plan.alternatives if way.skill_id not in (ctx.plan.delivery.skill_id,)]
+    for way in sorted(others, key=lambda way: -len(tags & set(facts[way.skill_id].tags))):
+        await founded(replace(ctx, plan=replace(ctx.plan, delivery=way)))
+        if (await ctx.session.what_if([[]], [DPS]))[0].get(DPS, 0.0) > 0:
+            return way.skill_name
+    return None
+
+
+def _early(ctx: SearchContext) -> Objective:
+    """Return the objective while gear is not made yet: gear will see to resistances and attributes."""
+    made = bool(ctx.notes.get("gear_made"))
+    return objective_for(ctx) if made else objective_for(ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+
+
+async def main_supports(ctx: SearchContext) -> StageResult:
+    """Choose the main skill's supports."""
+    bench = await Workbench.open(ctx, _early(ctx))
+    facts = by_id(await ctx.engine.facts.gems())
+    main = bench.blueprint.main_group
+    search = SupportSearch(bench, main, _rules(ctx, bench, main, facts), facts)
+    team = await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
+    names = ", ".join(facts[i].name for i in team if i in facts)
+    return StageResult(bench.blueprint, label=f"supports: {names}" if names else "no support helps")
+
+
+def _rules(
+    ctx: SearchContext, bench: Workbench, index: int, facts: Mapping[str, GemFact], slots: int | None = None
+) -> SupportRules:
+    """Return the rules for one group; what conflicts dropped and what another group holds is not offered."""
+    others = (g for i, g in enumerate(bench.blueprint.groups, start=1) if i != index)
+    used = {gem.gem_id for group in others for gem in group.gems[1:]}
+    dropped = {str(c.values.get("gem")) for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT}
+    excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
+    lineage = MOST_LINEAGE - sum(facts[gem_id].lineage for gem_id in used if gem_id in facts)
+    return SupportRules(ctx.level, ctx.gear, excluded, ctx.plan.scaling.keywords, slots, lineage)
+
+
+async def persistent_skills(ctx: SearchContext) -> StageResult:
+    """Reserve Spirit for the persistent skills that help most, the plan's and any other; earlier ones make room."""
+    wanted = await _persistent(ctx)
+    return await _add_skills(ctx, wanted, PERSISTENT, "Spirit", anew=True)
+
+
+async def more_persistent_skills(ctx: SearchContext) -> StageResult:
+    """Reserve the Spirit that is left, now that gear is known; the plan's skills even where no gain is measured.
+
+    The calculator credits many of them only under conditions that it does not assume.
+    """
+    wanted = await _persistent(ctx)
+    result = await _add_skills(ctx, wanted, PERSISTENT, "more Spirit")
+    bench = await Workbench.open(replace(ctx, blueprint=result.blueprint))
+    await bench.learn_requirements()
+    known = by_id(wanted)
+    filled = await (await _search(ctx, bench)).fill([known[i] for i in ctx.plan.spirit.skill_ids if i in known])
+    names = ", ".join(fact.name for fact in filled)
+    label = f"{result.label}; unmeasured: {names}" if names else result.label
+    return StageResult(bench.blueprint, label=label)
+
+
+async def _persistent(ctx: SearchContext) -> list[GemFact]:
+    planned = set(ctx.plan.spirit.skill_ids)
+    return [f for f in await ctx.engine.facts.gems() if f.kind == "active" and (f.spirit > 0 or f.id in planned)]
+
+
+async def helper_skills(ctx: SearchContext) -> StageResult:
+    """Add curses, marks and the plan's helper skills where they measurably help."""
+    gems = await ctx.engine.facts.gems()
+    planned = set(ctx.plan.delivery.helper_skills)
+    wanted = [f for f in gems if f.id in planned or f.name in planned or HELPER_TAGS & {t.lower() for t in f.tags}]
+    return await _add_skills(ctx, [f for f in wanted if not f.spirit], HELPERS, "helpers", anew=True)
+
+
+async def _add_skills(
+    ctx: SearchContext, wanted: Sequence[GemFact], most: int, what: str, anew: bool = False
+) -> StageResult:
+    bench = await Workbench.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
+    if anew:
+        await _clear(bench, {fact.id for fact in wanted})
+    await bench.learn_requirements()
+    facts = by_id(await ctx.engine.facts.gems())
+    search = await _search(ctx, bench)
+    await search.recruit(bench.blueprint.main_group, facts[ctx.plan.delivery.skill_id])
+    excluded = set(ctx.plan.scaling.excluded_gems)
+    added = await search.add([f for f in wanted if f.id not in excluded], most)
+    for fact in added:
+        index = group_index(bench.blueprint, fact.id)
+        rules = _rules(ctx, bench, index, facts, SIDE_SUPPORTS)
+        await search.support(index, rules, facts, await ctx.engine.facts.supports_for(fact.id))
+    names = ", ".join(fact.name for fact in added)
+    return StageResult(bench.blueprint, label=f"{what}: {names or 'nothing that helps'}")
+
+
+async def _search(ctx: SearchContext, bench: Workbench) -> SkillSearch:
+    free = ctx.plan.spirit.reserve_free
+    return SkillSearch(bench, ctx.level, await weapon_types(ctx), free, _main(bench), ctx.gear)
+
+
+async def _clear(bench: Workbench, ids: set[str]) -> None:
+    """Remove the groups of these skills, but never the main group."""
+    groups, main = bench.blueprint.groups, bench.blueprint.main_group
+    gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
+    if gone:
+        await bench.commit([RemoveGroup(index=index) for index in reversed(gone)])
+
+
+def _main(bench: Workbench) -> bool:
+    """Return whether the main group counts into FullDPS, so that other groups may as well."""
+    groups: list[SkillGroup] = bench.blueprint.groups
+    return groups[bench.blueprint.main_group - 1].in_full_dps
+
+
+async def weapon_types(ctx: SearchContext) -> frozenset[str]:
+    """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff."""
+    held = {item.base for slot, item in ctx.blueprint.items.items() if slot in (MAIN_HAND, OFF_HAND)}
+    bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
+    return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases)

@@ -1,0 +1,126 @@
+"""The stages of construct, in order, and which of them a change of plan runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.model.names import Demand, SubProblemName
+from app.search.base import SearchContext, StageResult
+from app.search.gear.start import draft_gear, optimise_gear
+from app.search.stages.memory import keep_better, recollect
+from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
+from app.search.stages.repair import mend_gear, mend_tree
+from app.search.stages.skills import found, helper_skills, main_supports, more_persistent_skills, persistent_skills
+
+Q = SubProblemName
+
+
+@dataclass(frozen=True)
+class SearchStage:
+    """A stage: what it reads, and which stages it must follow whenever they ran."""
+
+    name: str
+    label: str
+    reads: frozenset[SubProblemName]
+    follows: frozenset[str]
+    work: Callable[[SearchContext], Awaitable[StageResult]]
+
+    async def run(self, ctx: SearchContext) -> StageResult:
+        """Improve the blueprint."""
+        return await self.work(ctx)
+
+
+def _stage(
+    name: str,
+    label: str,
+    work: Callable[[SearchContext], Awaitable[StageResult]],
+    reads: Iterable[SubProblemName] = (),
+    follows: Iterable[str] = (),
+) -> SearchStage:
+    return SearchStage(name, label, frozenset(reads), frozenset(follows), work)
+
+
+FOUNDATION = "foundation"
+
+STAGES: tuple[SearchStage, ...] = (
+    _stage(FOUNDATION, "laying the foundation", found),
+    _stage("supports", "choosing supports", main_supports, [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING], [FOUNDATION]),
+    _stage("ascendancy", "spending ascendancy points", ascend, [Q.ASCENDANCY], [FOUNDATION]),
+    _stage("tree", "growing the passive tree", grow_tree, [Q.DAMAGE_SCALING, Q.SURVIVABILITY], [FOUNDATION]),
+    _stage("spirit", "reserving Spirit", persistent_skills, [Q.SPIRIT_ALLOCATION], [FOUNDATION]),
+    _stage("helpers", "adding helper skills", helper_skills, [Q.DAMAGE_DELIVERY], [FOUNDATION]),
+    _stage(
+        "gear",
+        "crafting gear",
+        draft_gear,
+        [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING, Q.SURVIVABILITY, Q.STAT_REQUIREMENTS, Q.RESOURCE_SUSTAIN],
+        [FOUNDATION],
+    ),
+    _stage("recheck_supports", "checking supports again", main_supports, [Q.RESOURCE_SUSTAIN], ["gear", "tree"]),
+    _stage("recheck_ascendancy", "checking ascendancy points again", ascend, [], ["gear", "tree"]),
+    _stage("polish_tree", "polishing the passive tree", polish_tree, [Q.RESOURCE_SUSTAIN], ["gear", "supports"]),
+    _stage("refit_gear", "fitting gear again", optimise_gear, [], ["polish_tree"]),
+    _stage("attributes", "settling attributes", settle_attributes, [Q.STAT_REQUIREMENTS], ["gear", "supports"]),
+    _stage("refill_spirit", "reserving Spirit that is left", more_persistent_skills, [], ["spirit", "refit_gear"]),
+    _stage("finish", "finishing touches", finish, Q),
+)
+
+
+MENDING: tuple[SearchStage, ...] = (
+    _stage("mend_tree", "connecting passives again", mend_tree),
+    _stage("mend_gear", "mending gear", mend_gear),
+)
+"""Stages that only repair: a new build has nothing to mend."""
+
+RECOLLECT = "recollect"
+REMEMBERING: tuple[SearchStage, ...] = (
+    _stage(RECOLLECT, "beginning with what worked before", recollect),
+    _stage("keep_better", "comparing with what was remembered", keep_better),
+)
+"""Stages of builds for which something is remembered."""
+
+_WARM = (FOUNDATION, RECOLLECT, "recheck_supports", "polish_tree", "finish", "keep_better")
+
+
+def warm_stages(stages: Sequence[SearchStage], whole: bool) -> list[str]:
+    """Return the stages of a build that begins with memory: only improvements when a whole build fits, else all."""
+    if whole:
+        known = {stage.name for stage in (*REMEMBERING, *stages)}
+        return [name for name in _WARM if name in known]
+    first, *rest = [stage.name for stage in stages]
+    return [first, RECOLLECT, *rest]
+
+
+_REPAIRS: Mapping[Demand, str] = {
+    Demand.FEWER_POINTS: "mend_tree",
+    Demand.DROP_SUPPORT: "supports",
+    Demand.LESS_SPIRIT: "spirit",
+    Demand.REPLACE_ITEM: "mend_gear",
+    Demand.MORE_ATTRIBUTES: "mend_gear",
+    Demand.MORE_RESISTANCE: "mend_gear",
+    Demand.MORE_EFFECTIVE_LIFE: "mend_gear",
+    Demand.MORE_RECOVERY: "mend_gear",
+}
+"""What meets a demand that names what is to change. Points that are left over are spent by the last stage anyway."""
+
+
+def repairs_for(stages: Sequence[SearchStage], demands: Iterable[Demand]) -> list[str]:
+    """Return the names of the stages that meet local demands, in order; the last stage puts all in order."""
+    wanted = {_REPAIRS[demand] for demand in demands if demand in _REPAIRS}
+    return [stage.name for stage in (*MENDING, *stages) if stage.name in wanted | {stages[-1].name}]
+
+
+def stages_for(stages: Sequence[SearchStage], reopened: Iterable[SubProblemName] | None) -> list[str]:
+    """Return the names of the stages to run, in order.
+
+    `reopened` None = all of them. Otherwise those that read a reopened question, and those that follow one of these.
+    """
+    if reopened is None:
+        return [stage.name for stage in stages]
+    asked = frozenset(reopened)
+    chosen: list[str] = []
+    for stage in stages:
+        if stage.reads & asked or stage.follows & set(chosen):
+            chosen.append(stage.name)
+    return chosen
