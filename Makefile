@@ -7,15 +7,19 @@ PROMPT ?= lightning sorceress for mapping
 OUT ?= builds
 PYTEST_ARGS ?=
 TEST_PROCESSES ?= $(shell nproc 2>/dev/null || echo 2)
+PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -q
 
-.PHONY: run test install install-test serve bench lint lock clean
+.PHONY: run test test-deep install install-test serve bench lint lock clean
 
 run: install ## generate one build from PROMPT and print it
 	@$(BIN)/buildwright build "$(PROMPT)" --out "$(OUT)" || code=$$?; \
 	if [ "$${code:-0}" = 3 ]; then echo "finished with caveats (see above)"; else exit $${code:-0}; fi
 
-test: install-test lint ## lint, types, tests; the last line is pytest's
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -q $(PYTEST_ARGS)
+test: install-test lint ## lint, types, tests without the deep ones; the last line is pytest's
+	@$(PYTEST) $(PYTEST_ARGS)
+
+test-deep: install-test lint ## the same and the deep ones: minutes each, most with Path of Building
+	@BUILDWRIGHT_TEST_DEEP=1 BUILDWRIGHT_TEST_SABOTAGE=all $(PYTEST) -m "" $(PYTEST_ARGS)
 
 lint: install-test ## ruff, mypy, import-linter
 	$(BIN)/ruff check app tests migrations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -46,8 +48,34 @@ def real_builds() -> list[Path]:
     return found
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Leave logging after each test, and after all it set up and took down, as it was before."""
+    root = logging.getLogger()
+    named = [found for found in root.manager.loggerDict.values() if isinstance(found, logging.Logger)]
+    before = [(logger, logger.handlers[:], logger.level, logger.propagate) for logger in (root, *named)]
+    disabled = root.manager.disable
+    try:
+        return (yield)
+    finally:
+        logging.disable(disabled)
+        for logger, handlers, level, propagate in before:
+            logger.handlers[:] = handlers
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start files with slow tests first; within slow and quick ones the shuffled order stays."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("deep")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many real-engine tests ran and how many were skipped, so that a green run cannot hide their absence."""
+    seed = terminalreporter.config.getoption("randomly_seed", None)
+    if seed is not None:
+        terminalreporter.write_line(f"Shuffled with --randomly-seed={seed}, which repeats this order")
     ran = _of_pob(terminalreporter, "passed") + _of_pob(terminalreporter, "failed")
     skipped = _of_pob(terminalreporter, "skipped")
     where = "installed" if pob_home() else "not installed"
