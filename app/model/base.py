@@ -1,11 +1,45 @@
-"""How our data behaves: immutable, no unknown fields."""
+"""How our data behaves: immutable, no unknown fields, changed only by field names and types that exist."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 
 class Model(BaseModel):
     """Base of all data: frozen; unknown fields are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def changed(model: M, **fields: object) -> M:
+    """Return a copy of the model with these fields; the others are shared with the original.
+
+    Types are strict: a text is no number. A dictionary becomes the model it is for, if it is whole and right.
+
+    Raises:
+        AttributeError: the model has no field of that name.
+        pydantic.ValidationError: a value is not of its field's type.
+    """
+    kind = type(model)
+    return model.model_copy(update={name: _adapter(kind, name).validate_python(fields[name]) for name in fields})
+
+
+@cache
+def _adapter(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    """Return what checks one field, made once: searches change models by the thousand."""
+    field = kind.model_fields.get(name)
+    if field is None:
+        raise AttributeError(f"{kind.__name__} has no field {name!r}")
+    annotation: Any = field.annotation
+    for each in field.metadata:
+        annotation = Annotated[annotation, each]
+    if field.discriminator is not None:
+        annotation = Annotated[annotation, field]
+    own = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return TypeAdapter(annotation, config=None if own else ConfigDict(strict=True))
