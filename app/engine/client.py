@@ -145,6 +145,10 @@ class ProcessSession:
     async def close(self) -> None:
         """End the child; the session is of no further use."""
         self._closed = True
+        self.drop()
+
+    def drop(self) -> None:
+        """End the child, if there is one; the next call opens a fresh one."""
         if self._channel is not None:
             self._channel.close()
 
@@ -161,12 +165,19 @@ class ProcessSession:
             raise
 
     async def _open(self) -> Channel:
+        self._check_open()
+        self.drop()
+        self._channel = await self._open_channel()
+        try:
+            self._check_open()
+        except EngineError:
+            self.drop()  # it was closed meanwhile, and nobody closes it a second time
+            raise
+        return self._channel
+
+    def _check_open(self) -> None:
         if self._closed:
             raise EngineError("the session is closed")
-        if self._channel is not None:
-            self._channel.close()
-        self._channel = await self._open_channel()
-        return self._channel
 
     async def _ready(self) -> Channel:
         """Return a child that holds the current build: the one at hand, or a fresh one if that is dead or too big."""

@@ -139,10 +139,20 @@ class ProcessEngine:
                 return self._zygote
             dead, self._zygote = self._zygote, None
             if dead is not None:
+                self._spares.discard()
                 await dead.close()
-            self._zygote = await launch(self._arguments, self._start_deadline_s)
+            self._zygote = await self._launch()
             self._note_version(self._zygote.version)
             return self._zygote
+
+    async def _launch(self) -> Zygote:
+        try:
+            return await launch(self._arguments, self._start_deadline_s)
+        except BaseException:
+            # The children died with the last zygote. Their sessions may never call again and so find that out.
+            for session in [*self._sessions, self._facts_session]:
+                session.drop()
+            raise
 
     def _note_version(self, version: EngineVersion) -> None:
         if self._version not in (None, version):

@@ -49,6 +49,13 @@ class Spares:
         child.close()
         return None
 
+    def discard(self) -> None:
+        """End the spares that are ready, because their zygote is gone and they with it; forks under way go on."""
+        ready = [task for task in self._ordered if task.done()]
+        self._ordered = deque(task for task in self._ordered if not task.done())
+        for task in ready:
+            _end(task)
+
     async def close(self) -> None:
         """End the spares; none are made any more."""
         self._count = 0
@@ -58,10 +65,15 @@ class Spares:
             task = self._ordered.popleft()
             task.cancel()
             await asyncio.wait([task])
-            if not task.cancelled() and task.exception() is None:
-                task.result().close()
+            _end(task)
 
     def _restock_later(self) -> None:
         if self._restocking is not None:
             self._restocking.cancel()
         self._restocking = asyncio.get_running_loop().call_later(RESTOCK_S, self.stock)
+
+
+def _end(order: asyncio.Task[Child]) -> None:
+    """End the child of an order that is done, if it brought one."""
+    if not order.cancelled() and order.exception() is None:
+        order.result().close()

@@ -37,7 +37,9 @@ class Child:
     @property
     def is_alive(self) -> bool:
         """Whether the process still runs."""
-        return not select.select([self.pidfd], [], [], 0)[0]
+        ended = select.poll()  # unlike select.select it takes descriptor numbers above 1023
+        ended.register(self.pidfd, select.POLLIN)
+        return not ended.poll(0)
 
     def kill(self) -> None:
         """Kill the process; it may be gone already."""
@@ -58,6 +60,7 @@ class Zygote:
         self._process = process
         self._control = control
         self._stderr = _Drain(stderr_fd)
+        self._sign: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
         self._requests = 0
         self._lost = False
@@ -124,11 +127,14 @@ class Zygote:
             await self._answer("check", deadline_s)
 
     async def close(self) -> None:
-        """End the program; the kernel ends its sessions with it."""
+        """End the program; the kernel ends its sessions with it, and who waits for an answer gets EngineCrashed."""
         self._process.kill()
+        self._stop_listening()
         self._control.close()
-        await asyncio.to_thread(self._process.wait)
         self._stderr.close()
+        if self._sign is not None:
+            _resolve(self._sign)
+        await asyncio.to_thread(self._process.wait)  # last: everything is given back even if we are cancelled here
 
     async def _fork(self, ours: socket.socket, theirs: socket.socket, deadline_s: float) -> Child:
         with theirs, self._or_lost():
@@ -148,7 +154,7 @@ class Zygote:
     async def _receive(self, deadline_s: float) -> tuple[dict[str, Any], list[int]]:
         try:
             async with asyncio.timeout(deadline_s):
-                await _readable(self._control)
+                await self._listen()
         except TimeoutError as exc:
             self._lose()
             raise EngineHung(f"the engine gave no sign for {deadline_s:g} s") from exc
@@ -157,6 +163,25 @@ class Zygote:
         if not data:
             raise self._lose()
         return _message(data), fds
+
+    async def _listen(self) -> None:
+        """Return when there is something to read, or nothing will be because the socket was closed."""
+        loop = asyncio.get_running_loop()
+        self._sign = loop.create_future()
+        loop.add_reader(self._control, _resolve, self._sign)
+        try:
+            await self._sign
+        finally:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        """Take the control socket off the event loop, which has to be done before it is closed.
+
+        The loop knows descriptors by number: it would take the next one with this number for one that it watches
+        already, and never hear of it.
+        """
+        if self._control.fileno() >= 0:
+            asyncio.get_running_loop().remove_reader(self._control)
 
     def _lose(self) -> EngineCrashed:
         self._lost = True
@@ -195,6 +220,7 @@ class _Drain:
         return self._tail.decode(errors="replace")
 
     def close(self) -> None:
+        self._read()  # the last words, for who asks for the tail later
         if self._fd >= 0:
             asyncio.get_running_loop().remove_reader(self._fd)
             os.close(self._fd)
@@ -207,16 +233,6 @@ class _Drain:
                 self._tail = (self._tail + data)[-_STDERR_TAIL_BYTES:]
             elif self._fd >= 0:
                 asyncio.get_running_loop().remove_reader(self._fd)
-
-
-async def _readable(sock: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(sock, _resolve, ready)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(sock)
 
 
 def _resolve(future: asyncio.Future[None]) -> None:

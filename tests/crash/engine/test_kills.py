@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ import pytest
 from app.core.errors import EngineCrashed, EngineError
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Allocate, Blueprint, PassiveNode
-from tests.unit.engine.conftest import SCRIPTED, is_running, make_engine
+from tests.unit.engine.conftest import SCRIPTED, is_running, open_engine, open_files, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Blueprint(class_name="Sorceress", level=90, nodes=[PassiveNode(id=7)])
@@ -40,16 +38,8 @@ asyncio.run(main())
 """
 
 
-async def wait_until(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:  # noqa: ASYNC110 - other processes set no event of ours
-        await asyncio.sleep(0.02)
-    return condition()
-
-
 async def test_a_killed_child_is_replaced_with_the_same_build() -> None:
-    engine = make_engine()
-    async with engine.session() as session:
+    async with open_engine() as engine, engine.session() as session:
         await session.build(BUILD)
         await session.apply([Allocate(nodes=[PassiveNode(id=8)])])
         os.kill(int((await session.stats()).get("Pid")), signal.SIGKILL)
@@ -57,79 +47,73 @@ async def test_a_killed_child_is_replaced_with_the_same_build() -> None:
             await session.stats()
 
         assert (await session.stats()).get("Sum") == 15
-    await engine.close()
 
 
 async def test_a_killed_zygote_takes_its_sessions_along_and_is_replaced() -> None:
-    engine = make_engine()
-    await engine.start()
-    (zygote,) = engine.pids()
-    async with engine.session() as session:
-        await session.build(BUILD)
-        (child,) = engine.pids() - {zygote}
-        os.kill(zygote, signal.SIGKILL)
+    async with open_engine() as engine:
+        await engine.start()
+        (zygote,) = engine.pids()
+        async with engine.session() as session:
+            await session.build(BUILD)
+            (child,) = engine.pids() - {zygote}
+            os.kill(zygote, signal.SIGKILL)
 
-        assert await wait_until(lambda: not is_running(child))
-        with pytest.raises(EngineCrashed):
-            await session.stats()
-        assert (await session.stats()).get("Sum") == 7
-        assert zygote not in engine.pids()
-    async with engine.session() as session:
-        await session.build(BUILD)
-        assert (await session.stats()).get("Sum") == 7
-    await engine.close()
+            assert await wait_until(lambda: not is_running(child))
+            with pytest.raises(EngineCrashed):
+                await session.stats()
+            assert (await session.stats()).get("Sum") == 7
+            assert zygote not in engine.pids()
+        async with engine.session() as session:
+            await session.build(BUILD)
+            assert (await session.stats()).get("Sum") == 7
 
 
 async def test_a_zygote_killed_between_sessions_is_not_noticed_by_the_next() -> None:
-    engine = make_engine()
-    await engine.start()
-    (zygote,) = engine.pids()
-    os.kill(zygote, signal.SIGKILL)
-    async with engine.session() as session:
-        await session.build(BUILD)
-        assert (await session.stats()).get("Sum") == 7
-    await engine.close()
+    async with open_engine() as engine:
+        await engine.start()
+        (zygote,) = engine.pids()
+        os.kill(zygote, signal.SIGKILL)
+        async with engine.session() as session:
+            await session.build(BUILD)
+            assert (await session.stats()).get("Sum") == 7
 
 
 async def test_a_stopped_zygote_is_given_up() -> None:
-    engine = make_engine(fork_deadline_s=0.5)
-    await engine.start()
-    (zygote,) = engine.pids()
-    os.kill(zygote, signal.SIGSTOP)
-    async with engine.session() as session:
-        with pytest.raises(EngineError):
+    async with open_engine(fork_deadline_s=0.5) as engine:
+        await engine.start()
+        (zygote,) = engine.pids()
+        os.kill(zygote, signal.SIGSTOP)
+        async with engine.session() as session:
+            with pytest.raises(EngineError):
+                await session.build(BUILD)
             await session.build(BUILD)
-        await session.build(BUILD)
-        assert zygote not in engine.pids()
-    await engine.close()
+            assert zygote not in engine.pids()
 
 
 async def test_many_sessions_leave_no_descriptor_and_no_process() -> None:
-    engine = make_engine(workers=4)
-    await use(engine)
-    files = open_files()
+    async with open_engine(workers=4) as engine:
+        await use(engine)
+        assert await wait_until(lambda: count_children(engine) == 4)
+        files = len(open_files())
 
-    await asyncio.gather(*(use(engine) for _ in range(200)))
+        await asyncio.gather(*(use(engine) for _ in range(200)))
 
-    assert await wait_until(lambda: count_children(engine) == 0)
-    assert open_files() == files
-    await engine.close()
+        assert await wait_until(lambda: count_children(engine) == 4 and len(open_files()) == files)
 
 
 async def test_killed_sessions_leave_no_descriptor_and_no_process() -> None:
-    engine = make_engine(workers=4)
-    await use(engine)
-    files = open_files()
-    for _ in range(30):
-        async with engine.session() as session:
-            await session.build(BUILD)
-            os.kill(int((await session.stats()).get("Pid")), signal.SIGKILL)
-            with pytest.raises(EngineCrashed):
-                await session.stats()
+    async with open_engine(workers=4) as engine:
+        await use(engine)
+        assert await wait_until(lambda: count_children(engine) == 4)
+        files = len(open_files())
+        for _ in range(30):
+            async with engine.session() as session:
+                await session.build(BUILD)
+                os.kill(int((await session.stats()).get("Pid")), signal.SIGKILL)
+                with pytest.raises(EngineCrashed):
+                    await session.stats()
 
-    assert await wait_until(lambda: count_children(engine) == 0)
-    assert open_files() == files
-    await engine.close()
+        assert await wait_until(lambda: count_children(engine) == 4 and len(open_files()) == files)
 
 
 @pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM])
@@ -156,11 +140,7 @@ async def use(engine: ProcessEngine) -> None:
         assert (await session.stats()).get("Sum") == 7
 
 
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 def count_children(engine: ProcessEngine) -> int:
-    """Count the zygote's children, zombies included."""
+    """Count the zygote's children, zombies included: when nobody is at work, as many spares as there are workers."""
     (zygote,) = engine.pids()
     return len(Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split())

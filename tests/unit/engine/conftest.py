@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -13,10 +16,24 @@ from app.model.blueprint import Blueprint, PassiveNode
 SCRIPTED = "tests.unit.engine.scripted:ScriptedBackend"
 
 
-def make_engine(backend: str = SCRIPTED, workers: int = 2, **options: float) -> ProcessEngine:
+def make_engine(
+    backend: str = SCRIPTED, options: Mapping[str, str] | None = None, *, workers: int = 2, **bounds: float
+) -> ProcessEngine:
     """Return an engine with bounds small enough for a test, and deadlines that a busy machine keeps."""
-    settings = {"call_deadline_s": 10.0, "start_deadline_s": 30.0, "max_line_bytes": 2**20, **options}
-    return ProcessEngine(backend, workers=workers, **settings)  # type: ignore[arg-type]
+    settings = {"call_deadline_s": 10.0, "start_deadline_s": 30.0, "max_line_bytes": 2**20, **bounds}
+    return ProcessEngine(backend, options, workers=workers, **settings)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def open_engine(
+    backend: str = SCRIPTED, options: Mapping[str, str] | None = None, *, workers: int = 2, **bounds: float
+) -> AsyncIterator[ProcessEngine]:
+    """Make an engine and close it whatever becomes of the test, so that what it leaves harms no other test."""
+    engine = make_engine(backend, options, workers=workers, **bounds)
+    try:
+        yield engine
+    finally:
+        await engine.close()
 
 
 def is_running(pid: int) -> bool:
@@ -27,13 +44,25 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def open_files() -> set[int]:
+    """Return the numbers of our open descriptors."""
+    return {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
+
+
+async def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Return what the condition says once it holds, or after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:  # noqa: ASYNC110 - other processes set no event of ours
+        await asyncio.sleep(0.02)
+    return condition()
+
+
 @pytest.fixture
 async def engine() -> AsyncIterator[ProcessEngine]:
     """A started engine with two workers."""
-    engine = make_engine()
-    await engine.start()
-    yield engine
-    await engine.close()
+    async with open_engine() as engine:
+        await engine.start()
+        yield engine
 
 
 class Script:

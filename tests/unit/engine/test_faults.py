@@ -11,7 +11,7 @@ import pytest
 from app.core.errors import EngineCrashed, EngineGarbage, EngineHung, EngineMissing, EngineRefused, UnknownFact
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, SetConfig
-from tests.unit.engine.conftest import Script, make_engine
+from tests.unit.engine.conftest import Script, open_engine
 
 FAULTS = [
     ("crash", EngineCrashed),
@@ -42,8 +42,7 @@ async def test_a_fault_is_typed_and_survived(
 
 @pytest.mark.parametrize("fault", ["hang", "late"])
 async def test_a_missed_deadline_is_bounded_and_survived(script: Script, fault: str) -> None:
-    engine = make_engine(call_deadline_s=2.0)
-    async with engine.session() as session:
+    async with open_engine(call_deadline_s=2.0) as engine, engine.session() as session:
         await session.build(script.build(fault))
         started = time.monotonic()
         with pytest.raises(EngineHung):
@@ -51,7 +50,6 @@ async def test_a_missed_deadline_is_bounded_and_survived(script: Script, fault: 
         elapsed = time.monotonic() - started
 
         stats = await session.stats()
-    await engine.close()
 
     assert 2 <= elapsed < 4
     assert stats.get("Sum") == 60
@@ -160,27 +158,23 @@ async def test_much_talk_on_both_streams_blocks_nothing(engine: ProcessEngine, s
 
 
 async def test_a_child_that_grew_too_big_is_replaced_between_calls(script: Script) -> None:
-    engine = make_engine(memory_limit_bytes=150 * 2**20)
-    async with engine.session() as session:
+    async with open_engine(memory_limit_bytes=150 * 2**20) as engine, engine.session() as session:
         await session.build(script.build("memory"))
         big = await session.stats()
 
         fresh = await session.stats()
-    await engine.close()
 
     assert fresh.get("Pid") != big.get("Pid")
     assert fresh.get("Sum") == 60
 
 
 async def test_a_child_cannot_grow_without_bound(script: Script) -> None:
-    engine = make_engine(memory_limit_bytes=50 * 2**20)
-    async with engine.session() as session:
+    async with open_engine(memory_limit_bytes=50 * 2**20) as engine, engine.session() as session:
         await session.build(script.build("memory"))
         with pytest.raises(EngineCrashed):
             await session.stats()
 
         assert (await session.stats()).get("Sum") == 60
-    await engine.close()
 
 
 async def test_a_child_cannot_write_files(engine: ProcessEngine, script: Script, tmp_path: Path) -> None:
@@ -234,17 +228,15 @@ async def test_rubbish_never_reaches_the_child(engine: ProcessEngine) -> None:
     [("ExitingBackend", EngineCrashed), ("SilentBackend", EngineHung), ("AbsentBackend", EngineMissing)],
 )
 async def test_a_failed_start_is_typed(backend: str, error: type[Exception]) -> None:
-    engine = make_engine(f"tests.unit.engine.scripted:{backend}", start_deadline_s=2.0)
-    with pytest.raises(error):
-        await engine.start()
-    await engine.close()
+    async with open_engine(f"tests.unit.engine.scripted:{backend}", start_deadline_s=2.0) as engine:
+        with pytest.raises(error):
+            await engine.start()
 
 
 async def test_a_crash_at_start_tells_what_was_printed() -> None:
-    engine = make_engine("tests.unit.engine.scripted:ExitingBackend")
-    with pytest.raises(EngineCrashed) as caught:
-        await engine.start()
-    await engine.close()
+    async with open_engine("tests.unit.engine.scripted:ExitingBackend") as engine:
+        with pytest.raises(EngineCrashed) as caught:
+            await engine.start()
 
     assert "cannot open shared object file" in str(caught.value.details["stderr"])
 

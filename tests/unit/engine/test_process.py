@@ -12,7 +12,7 @@ import pytest
 from app.core.errors import EngineCrashed, EngineError, UnknownFact
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Allocate, PassiveNode
-from tests.unit.engine.conftest import Script, is_running, make_engine
+from tests.unit.engine.conftest import Script, is_running, make_engine, open_engine
 
 
 async def test_the_version_is_the_backends(engine: ProcessEngine) -> None:
@@ -72,11 +72,9 @@ async def test_each_build_starts_in_a_child_that_held_no_other(engine: ProcessEn
 
 async def test_a_child_knows_nothing_of_our_environment(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUILDWRIGHT_LLM_API_KEY", "secret")
-    engine = make_engine()
-    async with engine.session() as session:
+    async with open_engine() as engine, engine.session() as session:
         await session.build(script.build())
         seen = await session.inspect()
-    await engine.close()
 
     assert set(seen.warnings) == {"PATH", "LANG", "PYTHONPATH", "PYTHONHASHSEED"}
     assert seen.disabled_reason == "/"
@@ -120,20 +118,19 @@ async def test_facts_are_asked_once_and_not_shared(engine: ProcessEngine) -> Non
 async def test_another_engine_version_is_asked_anew(tmp_path: Path, script: Script) -> None:
     file = tmp_path / "version"
     file.write_text("1")
-    engine = ProcessEngine("tests.unit.engine.scripted:VersionedBackend", {"pob": str(file)})
-    await engine.start()
-    (zygote,) = engine.pids()
-    before = await engine.facts.classes()
-    file.write_text("2")
-    os.kill(zygote, signal.SIGKILL)
-    async with engine.session() as session:
-        await session.build(script.build())
+    async with open_engine("tests.unit.engine.scripted:VersionedBackend", {"pob": str(file)}) as engine:
+        await engine.start()
+        (zygote,) = engine.pids()
+        before = await engine.facts.classes()
+        file.write_text("2")
+        os.kill(zygote, signal.SIGKILL)
+        async with engine.session() as session:
+            await session.build(script.build())
 
-    assert engine.version.version == "2"
-    with pytest.raises(EngineCrashed):
-        await engine.facts.classes()
-    assert await engine.facts.classes() != before
-    await engine.close()
+        assert engine.version.version == "2"
+        with pytest.raises(EngineCrashed):
+            await engine.facts.classes()
+        assert await engine.facts.classes() != before
 
 
 async def test_facts_need_no_free_worker(engine: ProcessEngine) -> None:
@@ -161,10 +158,9 @@ async def test_a_closed_session_stays_closed(engine: ProcessEngine, script: Scri
 
 
 async def test_a_closed_engine_stays_closed(script: Script) -> None:
-    engine = make_engine()
-    await engine.start()
-    pids = engine.pids()
-    await engine.close()
+    async with open_engine() as engine:
+        await engine.start()
+        pids = engine.pids()
 
     assert not [pid for pid in pids if is_running(pid)]
     with pytest.raises(EngineError):
