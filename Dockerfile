@@ -7,6 +7,7 @@ RUN python -m venv /opt/buildwright \
 COPY pyproject.toml README.md LICENSE ./
 COPY app app
 COPY domain domain
+COPY evals evals
 COPY prompts prompts
 COPY migrations migrations
 RUN /opt/buildwright/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation .

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +177,29 @@ def test_the_image_copies_only_what_exists() -> None:
     assert [name for name in names if not (ROOT / name).exists()] == []
     allowed = (ROOT / ".dockerignore").read_text().splitlines()
     assert {f"!{name.split('/')[0]}" for name in names} <= set(allowed)
+
+
+def test_the_language_model_can_be_set_up() -> None:
+    told = set(compose()["services"]["service"]["environment"])
+    assert {f"BUILDWRIGHT_{field.upper()}" for field in Settings.model_fields if field.startswith("llm_")} - told == {
+        "BUILDWRIGHT_LLM_MODELS",
+        "BUILDWRIGHT_LLM_PRICES",
+        "BUILDWRIGHT_LLM_STREAM",
+    }, "the three that are no plain texts are left to an override file"
+
+
+def test_the_image_builds_from_the_files_that_it_is_given(tmp_path: Path) -> None:
+    """Copy what the recipe copies and the ignore file lets through, and install from that alone."""
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    for name in (name for line in copied for name in line.split() if name.split("/")[0] in allowed):
+        target = tmp_path / "src" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target)
+    pip = [sys.executable, "-m", "pip", "wheel", "./src", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
+    done = subprocess.run(pip, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [path.suffix for path in tmp_path.glob("buildwright-*")] == [".whl"]

@@ -56,7 +56,7 @@ def test_the_installed_command_finds_them(installed: Path, tmp_path: Path) -> No
     assert report["complete"]
     assert len(report["files"]) == 8
     where = subprocess.run(
-        [sys.executable, "-c", "from app.core.resources import resource_dir; print(resource_dir('prompts'))"],
+        [sys.executable, "-c", "from app.core.config import resource_dir; print(resource_dir('prompts'))"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
