@@ -16,7 +16,7 @@ from app.engine.sketch.load import Loader
 from app.model.blueprint import Blueprint, Gem, SetGroup, SkillGroup
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
 from app.model.stats import Stats
-from tests.unit.sketch.samples import RECIPES, Builder, Recipe, pack
+from tests.unit.engine.sketch.samples import RECIPES, Builder, Recipe, pack
 
 pytestmark = [
     pytest.mark.pob,

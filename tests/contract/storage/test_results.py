@@ -10,7 +10,7 @@ import pytest
 from app.storage.base import KeptResult
 from app.storage.opening import Storage
 from app.storage.results import SqlResultStore
-from tests.unit.tools.conftest import HandClock
+from tests.fakes.attempts import HandClock
 
 BORN = datetime(2026, 1, 1, tzinfo=UTC)
 PLENTY = 10_000_000

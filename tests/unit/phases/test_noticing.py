@@ -10,8 +10,8 @@ from app.model.stats import Inspection
 from app.phases.construct.stages import TOLERATED, ConstructPhase, broken_assumption
 from app.phases.validate.judgement import _merge
 from tests.fakes.arithmetic import ArithmeticEngine
+from tests.unit.conflicts.conftest import make_case
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, run_all, stage, world
-from tests.unit.validate.conftest import make_case
 
 
 async def test_a_gap_after_gear_is_provisional() -> None:

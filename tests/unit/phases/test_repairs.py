@@ -16,7 +16,7 @@ from app.search.passives.atlas import Atlas
 from app.search.stages.repair import Damage, newest, reconnected
 from app.search.stages.table import STAGES, repairs_for
 from tests.fakes.arithmetic import node
-from tests.unit.validate.conftest import MakeCase, make_case
+from tests.unit.conflicts.conftest import MakeCase, make_case
 
 Q = SubProblemName
 RING = BaseFact(name="Gold Ring", type="Ring", sub_type="", slots=["Ring 1", "Ring 2"])

@@ -21,7 +21,7 @@ from app.service.refinement import RefineRequest
 from app.service.services import Services
 from app.service.view import BuildView
 from app.wiring import open_services
-from tests.unit.sketch import samples
+from tests.unit.engine.sketch import samples
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from app.core.errors import BudgetExceeded, LlmGivenUp
 from app.model.events import CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
 from app.tools.budget import Budget, BudgetLimits, Forecast, spent_by
-from tests.unit.tools.conftest import Bench
+from tests.fakes.attempts import Bench
 
 OK, ERROR, TIMEOUT, CUT = CallOutcome.OK, CallOutcome.ERROR, CallOutcome.TIMEOUT, CallOutcome.CANCELLED
 

@@ -16,8 +16,8 @@ from app.storage.base import KeptResult
 from app.tools.cache import Answer, Cacheable, CachePolicy, ResultCache, cache_key, json_codec
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner
+from tests.fakes.attempts import Bench
 from tests.fakes.calculators import FakeEngine
-from tests.unit.tools.conftest import Bench
 
 WITCH = Blueprint(class_name="Witch", ascendancy=None, level=90)
 NUMBERS = Cacheable(json_codec(list[float]), "fingerprint")

@@ -15,7 +15,7 @@ from app.telemetry.observers import ToolCounts
 from app.tools.cache import Cacheable, ResultCache, json_codec
 from app.tools.quota import Quota, QuotaLimits
 from app.tools.runner import ToolRunner
-from tests.unit.tools.conftest import Bench
+from tests.fakes.attempts import Bench
 
 PRICED = {"usage": {"input": 900, "output": 100, "cache_read": 800}, "cost_usd": "0.02", "cost_source": "table"}
 

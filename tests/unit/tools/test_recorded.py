@@ -13,8 +13,8 @@ from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner
 from app.tools.engine import RecordedEngine
+from tests.fakes.attempts import Bench
 from tests.fakes.calculators import VERSION, FakeEngine, FakeReasoner
-from tests.unit.tools.conftest import Bench
 
 WITCH = Blueprint(class_name="Witch", ascendancy=None, level=90)
 

@@ -15,7 +15,7 @@ from app.model.names import SubProblemName
 from app.storage.events import SqlEventStore
 from app.tools.runner import ToolRunner
 from app.tools.scope import about, current_call
-from tests.unit.tools.conftest import SECRET, Bench
+from tests.fakes.attempts import SECRET, Bench
 
 POB = ToolKind.POB
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.pack import Pack
-from tests.unit.sketch import samples
+from tests.unit.engine.sketch import samples
 
 
 @pytest.fixture(scope="session")

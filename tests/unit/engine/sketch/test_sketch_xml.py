@@ -15,7 +15,7 @@ from app.engine.sketch.lines import Wording
 from app.engine.sketch.load import Loader
 from app.engine.sketch.pack import Pack
 from app.model.blueprint import Blueprint, GearItem, SkillGroup
-from tests.unit.sketch.samples import RECIPES, Builder, Recipe
+from tests.unit.engine.sketch.samples import RECIPES, Builder, Recipe
 
 
 def export(backend: SketchBackend, blueprint: Blueprint) -> str:

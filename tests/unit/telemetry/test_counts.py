@@ -9,8 +9,8 @@ from app.core.errors import EngineCrashed
 from app.model.events import CacheUse, CallOutcome, ToolKind
 from app.telemetry.observers import SECONDS, ToolCounts
 from app.tools.runner import ToolRunner
+from tests.fakes.attempts import Bench
 from tests.fakes.samples import a_complete_record, an_event
-from tests.unit.tools.conftest import Bench
 
 LINE = re.compile(r'^[a-z_]+(\{[a-z_]+="(?:[^"\\]|\\.)*"(,[a-z_]+="(?:[^"\\]|\\.)*")*\})? -?[0-9.e+-]+$')
 

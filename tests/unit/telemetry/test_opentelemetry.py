@@ -18,9 +18,9 @@ from app.model.state import BuildState
 from app.telemetry.observers import Observers, ToolCounts
 from app.telemetry.opentelemetry import BuildTraceIds
 from app.tools.runner import ToolRunner
+from tests.fakes.attempts import Bench
 from tests.fakes.samples import ENGINE, a_record, an_event
 from tests.fakes.traces import Traced, context, said
-from tests.unit.tools.conftest import Bench
 
 USAGE = {"input": 10000, "cache_read": 8000, "cache_write": 1000, "output": 500, "reasoning": 200}
 

@@ -9,7 +9,7 @@ import pytest
 from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.pack import Pack
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
-from tests.unit.sketch.samples import RECIPES, SPELL, Builder, Recipe
+from tests.unit.engine.sketch.samples import RECIPES, SPELL, Builder, Recipe
 
 
 def bare(class_name: str = "Sorceress", level: int = 90, **fields: Any) -> Blueprint:

@@ -14,7 +14,7 @@ from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.lines import Wording, parts, span_parts
 from app.engine.sketch.pack import Amount, Pack
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
-from tests.unit.sketch.samples import Builder
+from tests.unit.engine.sketch.samples import Builder
 
 CLASSES = ["Druid", "Huntress", "Mercenary", "Monk", "Ranger", "Sorceress", "Warrior", "Witch"]
 MOST_BYTES = 400_000

@@ -10,7 +10,7 @@ import pytest
 from app.engine.protocol import Refused
 from app.engine.sketch.backend import SketchBackend
 from app.model.blueprint import Blueprint
-from tests.unit.sketch.samples import RECIPES, Builder
+from tests.unit.engine.sketch.samples import RECIPES, Builder
 
 METRICS = ["DPS", "TotalEHP", "Life", "NoSuchMetric"]
 
