@@ -14,9 +14,9 @@ from app.model.base import Model
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Change, SetMain, WeaponSet
 from app.model.facts import ClassFact, NodeFact
 from app.model.stats import DPS
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import METRICS
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
 from app.search.passives.weapon_sets import anchors, of_set, set_in_use
 
@@ -78,22 +78,22 @@ async def _main(session: Session, blueprint: Blueprint) -> int:
     return blueprint.main_group if rates[0] >= NO_RATE else max(groups, key=lambda i: (rates[i], -i))
 
 
-async def opened(bench: Workbench, case: Case) -> tuple[TreeSearch, WeaponSet]:
+async def opened(incumbent: Incumbent, case: Case) -> tuple[TreeSearch, WeaponSet]:
     """Return a search over the tree of the build's own version, and the weapon set in use.
 
     What the search does not understand stays as it is: passives that hang on nothing, and those of the idle set.
     """
-    in_use = await set_in_use(bench)
-    idle = frozenset(n.id for n in of_set(bench.blueprint, 2 if in_use == 1 else 1))
+    in_use = await set_in_use(incumbent)
+    idle = frozenset(n.id for n in of_set(incumbent.blueprint, 2 if in_use == 1 else 1))
     start = next(c for c in case.tree.classes if c.name == case.blueprint.class_name).start_node
     nodes = [n for n in case.tree.nodes if n.ascendancy is None]
     walls = {n.id for n in nodes if n.kind in ("start", "ascendancy_start") and n.id != start}
-    whole = Atlas(nodes, [start], walls)
+    whole = PassiveGraph(nodes, [start], walls)
     owned = frozenset(n.id for n in case.blueprint.nodes if n.id in whole.nodes)
     islands = owned - whole.connected(owned)
-    atlas = Atlas(nodes, [start], walls | islands | idle)
+    graph = PassiveGraph(nodes, [start], walls | islands | idle)
     kept = anchors(whole, owned - idle, idle) | _bridges(case, owned)
-    return TreeSearch(bench, atlas, fixed=kept, local=_near_radius_jewels(case)), in_use
+    return TreeSearch(incumbent, graph, fixed=kept, local=_near_radius_jewels(case)), in_use
 
 
 def _bridges(case: Case, owned: frozenset[int]) -> frozenset[int]:

@@ -17,12 +17,12 @@ from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, Passive
 from app.model.demands import Floor, floors_for
 from app.model.names import Attribute, GearTier
 from app.model.stats import DPS
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import ATTRIBUTE_METRICS, METRICS, RESISTANCES, Objective
-from app.search.panel import Panel
-from app.search.passives.atlas import Atlas, Route
+from app.search.passives.graph import PassiveGraph, Route
 from app.search.passives.tree import TreeSearch
-from app.search.passives.weapon_sets import MOST, marked, marking, of_set
+from app.search.passives.weapon_sets import MOST, assignable, assignment, of_set
+from app.search.sessions import ParallelSession
 from app.wiring import engine_room
 from app.wiring.engines import engine_workers
 
@@ -42,28 +42,28 @@ def balanced() -> Objective:
 class FullScan:
     """Buys the route with the best gain per point, trying all of them anew each time."""
 
-    bench: Workbench
-    atlas: Atlas
+    incumbent: Incumbent
+    graph: PassiveGraph
     attribute: Attribute
 
     async def spend(self, points: int) -> int:
         """Spend the points and return how many are left."""
         while points > 0:
             routes = self._routes(min(REACH, points))
-            gains = await self.bench.gains([self._purchase(route) for route in routes])
+            gains = await self.incumbent.gains([self._purchase(route) for route in routes])
             ranked = sorted(zip(gains, routes, strict=True), key=lambda p: (-p[0] / p[1].points, p[1].target))
             if not ranked:
                 return points
-            await self.bench.commit(self._purchase(ranked[0][1]))
+            await self.incumbent.commit(self._purchase(ranked[0][1]))
             points -= ranked[0][1].points
         return points
 
     def _routes(self, reach: int) -> list[Route]:
-        owned = frozenset(n.id for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes)
-        return [r for r in self.atlas.routes(owned, reach).values() if self.atlas.nodes[r.target].kind in AIMS]
+        owned = frozenset(n.id for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes)
+        return [r for r in self.graph.routes(owned, reach).values() if self.graph.nodes[r.target].kind in AIMS]
 
     def _purchase(self, route: Route) -> list[Change]:
-        travel = {n for n in route.nodes if self.atlas.nodes[n].kind == "attribute"}
+        travel = {n for n in route.nodes if self.graph.nodes[n].kind == "attribute"}
         return [
             Allocate(nodes=[PassiveNode(id=n, attribute=self.attribute if n in travel else None) for n in route.nodes])
         ]
@@ -131,13 +131,13 @@ def _summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _panel(engine: Engine, case: Case, sessions: int) -> AsyncIterator[Panel]:
+async def _parallel(engine: Engine, case: Case, sessions: int) -> AsyncIterator[ParallelSession]:
     async with AsyncExitStack() as stack:
         opened = [await stack.enter_async_context(engine.session()) for _ in range(sessions)]
-        panel = Panel(opened)
-        await panel.load(case.xml)
-        await panel.apply(case.setup)
-        yield panel
+        parallel = ParallelSession(opened)
+        await parallel.load(case.xml)
+        await parallel.apply(case.setup)
+        yield parallel
 
 
 def _objective(author: Outputs) -> Objective:
@@ -151,9 +151,9 @@ def _objective(author: Outputs) -> Objective:
 
 async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[str, Any]:
     case = await read_case(engine, path)
-    async with _panel(engine, case, sessions) as panel:
-        runs = [await _run(panel, case, start) for start in ("author", "scratch")]
-        scanned = await _scanned(panel, case) if scan else {}
+    async with _parallel(engine, case, sessions) as parallel:
+        runs = [await _run(parallel, case, start) for start in ("author", "scratch")]
+        scanned = await _scanned(parallel, case) if scan else {}
     for run in runs:
         run.outputs, run.points = await _afresh(engine, case, run.changes)
     found = max(runs, key=lambda run: _objective(case.author).score(run.outputs))
@@ -168,17 +168,17 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
     }
 
 
-async def _scanned(panel: Panel, case: Case) -> dict[str, Any]:
+async def _scanned(parallel: ParallelSession, case: Case) -> dict[str, Any]:
     """Spend the same points from an empty tree both ways, for damage and effective hit points alike."""
-    search, points = await _stripped(panel, case)
-    empty = search.bench.score
+    search, points = await _stripped(parallel, case)
+    empty = search.incumbent.score
     await search.spend(points)
     await search.improve()
-    found, history = search.bench.score - empty, search.history
-    search, points = await _stripped(panel, case)
-    begun = search.bench.trials
-    await FullScan(search.bench, search.atlas, Attribute.DEXTERITY).spend(points)
-    plain, tried = search.bench.score - empty, search.bench.trials - begun
+    found, history = search.incumbent.score - empty, search.history
+    search, points = await _stripped(parallel, case)
+    begun = search.incumbent.trials
+    await FullScan(search.incumbent, search.graph, Attribute.DEXTERITY).spend(points)
+    plain, tried = search.incumbent.score - empty, search.incumbent.trials - begun
     trials = next((n for n, score in history if score - empty >= ENOUGH * plain), history[-1][0])
     return {
         "scan": {
@@ -193,13 +193,13 @@ async def _scanned(panel: Panel, case: Case) -> dict[str, Any]:
     }
 
 
-async def _stripped(panel: Panel, case: Case) -> tuple[TreeSearch, int]:
-    await panel.load(case.xml)
-    await panel.apply(case.setup)
-    bench = Workbench(panel, case.blueprint, balanced())
-    await bench.measure()
-    search, in_use = await opened(bench, case)
-    await bench.commit(marking(bench.blueprint, [], in_use))
+async def _stripped(parallel: ParallelSession, case: Case) -> tuple[TreeSearch, int]:
+    await parallel.load(case.xml)
+    await parallel.apply(case.setup)
+    incumbent = Incumbent(parallel, case.blueprint, balanced())
+    await incumbent.measure()
+    search, in_use = await opened(incumbent, case)
+    await incumbent.commit(assignment(incumbent.blueprint, [], in_use))
     points = search.spent
     await search.clear()
     return search, points - search.spent
@@ -230,15 +230,17 @@ class Run:
         }
 
 
-async def _run(panel: Panel, case: Case, start: str) -> Run:
+async def _run(parallel: ParallelSession, case: Case, start: str) -> Run:
     """Search from the author's tree, or from an empty one."""
     begun = time.monotonic()
-    await panel.load(case.xml)
-    await panel.apply(case.setup)
-    bench = Workbench(panel, case.blueprint, _objective(case.author))
-    await bench.measure()
-    search, in_use = await opened(bench, case)
-    await bench.commit(marking(bench.blueprint, [], in_use))  # what is bought next must not hang on one set's passives
+    await parallel.load(case.xml)
+    await parallel.apply(case.setup)
+    incumbent = Incumbent(parallel, case.blueprint, _objective(case.author))
+    await incumbent.measure()
+    search, in_use = await opened(incumbent, case)
+    await incumbent.commit(
+        assignment(incumbent.blueprint, [], in_use)
+    )  # what is bought next must not hang on one set's passives
     points = search.spent
     if start == "scratch":
         await search.clear()
@@ -246,15 +248,15 @@ async def _run(panel: Panel, case: Case, start: str) -> Run:
     await search.improve()
     await _mark(search, in_use)
     seconds = time.monotonic() - begun
-    changes = _difference(case.blueprint, bench.blueprint)
+    changes = _difference(case.blueprint, incumbent.blueprint)
     return Run(start, changes, search.trials, search.accepted, search.drift, seconds)
 
 
 async def _mark(search: TreeSearch, in_use: WeaponSet) -> None:
     """Mark as many passives for the set in use as the idle one has, because these are paid together."""
-    bench, idle = search.bench, len(of_set(search.bench.blueprint, 2 if in_use == 1 else 1))
-    chosen = marked(search.atlas, search.owned, min(idle, MOST), search.fixed)
-    await bench.commit(marking(bench.blueprint, chosen, in_use))
+    incumbent, idle = search.incumbent, len(of_set(search.incumbent.blueprint, 2 if in_use == 1 else 1))
+    chosen = assignable(search.graph, search.owned, min(idle, MOST), search.fixed)
+    await incumbent.commit(assignment(incumbent.blueprint, chosen, in_use))
 
 
 def _difference(before: Blueprint, after: Blueprint) -> list[Change]:

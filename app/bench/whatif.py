@@ -44,7 +44,7 @@ from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.record import BuildRequest
 from app.model.stats import DPS
-from app.search.panel import Panel
+from app.search.sessions import ParallelSession
 from app.wiring import engine_room, open_services
 
 HEAVY = "martialartist_96"
@@ -278,11 +278,11 @@ async def _several(engine: Engine, case: Case) -> dict[str, Any]:
         count = max(2, min(ENGINES, len(os.sched_getaffinity(0))))
         sessions = [await stack.enter_async_context(engine.session()) for _ in range(count)]
         await asyncio.gather(*(case.open(session) for session in sessions))
-        alone, panel = Panel(sessions[:1]), Panel(sessions)
+        alone, parallel = ParallelSession(sessions[:1]), ParallelSession(sessions)
         tries = (case.tries * 4)[: 4 * BATCH]
         for _ in range(ROUNDS):
             one, one_cpu, first = await _wall(alone, tries, sessions)
-            many, many_cpu, second = await _wall(panel, tries, sessions)
+            many, many_cpu, second = await _wall(parallel, tries, sessions)
             ratios.append(one / many)
             by_cpu.append(count * one_cpu / many_cpu)
             same = same and first == second
@@ -294,12 +294,14 @@ async def _several(engine: Engine, case: Case) -> dict[str, Any]:
     }
 
 
-async def _wall(panel: Panel, tries: Tries, sessions: Sequence[Session]) -> tuple[float, float, list[Outputs]]:
+async def _wall(
+    parallel: ParallelSession, tries: Tries, sessions: Sequence[Session]
+) -> tuple[float, float, list[Outputs]]:
     def used() -> float:
         return sum(cpu_seconds(s.pid) for s in sessions if isinstance(s, ProcessSession) and s.pid is not None)
 
     cpu, start = used(), time.perf_counter()
-    rows = await panel.what_if(tries, VECTORS["search"])
+    rows = await parallel.what_if(tries, VECTORS["search"])
     return time.perf_counter() - start, used() - cpu, rows
 
 

@@ -73,7 +73,7 @@ class Idea:
     reason: str
 
 
-class Workshop(Protocol):
+class Experimenter(Protocol):
     """What a reasoner may ask while a build is being constructed; asking changes nothing."""
 
     async def read_stats(self) -> Mapping[str, float]:
@@ -144,6 +144,6 @@ class Reasoner(Protocol):
         """Choose how to go on for the conflicts given (already ordered, blocking roots first)."""
         ...
 
-    async def advise(self, ctx: ReasoningContext, workshop: Workshop) -> list[Idea]:
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build; each idea is kept only if the engine finds the build better with it."""
         ...

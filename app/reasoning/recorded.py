@@ -14,13 +14,13 @@ from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery
 from app.reasoning.base import (
     Decomposition,
+    Experimenter,
     Exploration,
     Idea,
     Reasoner,
     ReasoningContext,
     Remarks,
     Resolution,
-    Workshop,
 )
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope, about, current_call
@@ -96,10 +96,10 @@ class RecordedReasoner:
         args = {"conflicts": [conflict.id for conflict in conflicts]}
         return await self._record("resolve", args, lambda: self._inner.resolve(ctx, conflicts))
 
-    async def advise(self, ctx: ReasoningContext, workshop: Workshop) -> list[Idea]:
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build."""
         args = {"iteration": ctx.state.iteration}
-        return await self._record("advise", args, lambda: self._inner.advise(ctx, workshop))
+        return await self._record("advise", args, lambda: self._inner.advise(ctx, experimenter))
 
     async def _record(self, operation: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[T]]) -> T:
         tool = f"{self.name}.{operation}"

@@ -1,6 +1,6 @@
 """Trying named moves on a build that was searched, and keeping those that the engine finds better.
 
-Fits the reasoners' `Workshop` port by shape.
+Fits the reasoners' `Experimenter` port by shape.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from app.model.blueprint import Change, Deallocate, SetGroup
 from app.model.moves import Move, Trial
 from app.search.base import SearchContext
 from app.search.gear.legality import gear_findings
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.moves import MoveReader
 from app.search.objective import METRICS
 from app.search.skills.gems import by_id, gem, with_supports
@@ -25,24 +25,24 @@ MOST_RANKED, MOST_SPARE = 20, 8
 _REACH = 8
 
 
-class Workshop:
-    """One build on a workbench."""
+class MoveExperimenter:
+    """One build on an incumbent."""
 
-    def __init__(self, ctx: SearchContext, bench: Workbench, reader: MoveReader) -> None:
+    def __init__(self, ctx: SearchContext, incumbent: Incumbent, reader: MoveReader) -> None:
         self._ctx = ctx
-        self.bench = bench
+        self.incumbent = incumbent
         self._reader = reader
 
     @classmethod
-    async def open(cls, ctx: SearchContext) -> Workshop:
-        """Return a workshop on the context's session."""
-        bench = await Workbench.open(ctx)
-        await bench.learn_requirements()
-        return cls(ctx, bench, await MoveReader.of(ctx, bench))
+    async def open(cls, ctx: SearchContext) -> MoveExperimenter:
+        """Return an experimenter on the context's session."""
+        incumbent = await Incumbent.open(ctx)
+        await incumbent.learn_requirements()
+        return cls(ctx, incumbent, await MoveReader.of(ctx, incumbent))
 
     async def read_stats(self) -> Mapping[str, float]:
         """Return the figures of the build as it is."""
-        return (await self.bench.session.stats()).values
+        return (await self.incumbent.session.stats()).values
 
     async def experiment(self, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
         """Try each variant by itself, in order; one that cannot be tried says why."""
@@ -60,14 +60,14 @@ class Workshop:
 
     async def _tried(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Trial]:
         wanted = list(dict.fromkeys([*METRICS, *metrics]))
-        outputs = await self.bench.session.what_if(candidates, wanted)
+        outputs = await self.incumbent.session.what_if(candidates, wanted)
         return [self._judged(found, metrics) for found in outputs]
 
     def _judged(self, outputs: Mapping[str, float], metrics: Sequence[str]) -> Trial:
         if not outputs:
             return Trial(problem="the engine cannot try this")
         figures = {name: outputs[name] for name in metrics if name in outputs}
-        return Trial(figures=figures, gain=self.bench.objective.score(outputs) - self.bench.score)
+        return Trial(figures=figures, gain=self.incumbent.objective.score(outputs) - self.incumbent.score)
 
     async def rank_supports(self, skill: str) -> list[tuple[str, Trial]]:
         """Return the supports that could replace the skill's last one or be added, the most helpful first.
@@ -75,10 +75,10 @@ class Workshop:
         Raises:
             UnknownFact: the build has no such skill.
         """
-        index = self._reader.group_of(self.bench.blueprint, skill)
-        group = self.bench.blueprint.groups[index - 1]
+        index = self._reader.group_of(self.incumbent.blueprint, skill)
+        group = self.incumbent.blueprint.groups[index - 1]
         facts = by_id(await self._ctx.engine.facts.gems())
-        taken = frozenset(g.gem_id for one in self.bench.blueprint.groups for g in one.gems[1:])
+        taken = frozenset(g.gem_id for one in self.incumbent.blueprint.groups for g in one.gems[1:])
         rules = SupportRules(self._ctx.level, self._ctx.gear, taken | set(self._ctx.plan.scaling.excluded_gems))
         ids = await self._ctx.engine.facts.supports_for(group.gems[0].gem_id)
         offered = [facts[i] for i in sorted(ids) if i in facts and rules.allows(facts[i])]
@@ -89,8 +89,8 @@ class Workshop:
 
     async def optimise_tree(self) -> list[tuple[str, Trial]]:
         """Return the passives nearby that would pay most per point, then those that are missed least per point."""
-        wanted = self._reader.ways(self.bench.blueprint, _REACH)
-        spare = self._reader.leaves(self.bench.blueprint)
+        wanted = self._reader.ways(self.incumbent.blueprint, _REACH)
+        spare = self._reader.leaves(self.incumbent.blueprint)
         changes: list[list[Change]] = [[way] for _, _, way in wanted]
         changes += [[Deallocate(nodes=[node.id])] for node in spare]
         trials = await self._tried(changes, ["DPS", "TotalEHP"])
@@ -107,20 +107,20 @@ class Workshop:
         trial = await self._trial(moves, [])
         if trial.gain is None or trial.gain <= WORTHWHILE:
             return trial.problem or "the engine finds no gain"
-        before, score = self.bench.blueprint, self.bench.score
+        before, score = self.incumbent.blueprint, self.incumbent.score
         faults = await self._faults()
-        await self.bench.commit((await self._reader.read(moves)).changes)
-        await self.bench.learn_requirements()
-        problem = "" if self.bench.score > score + WORTHWHILE else "together with its requirements it gains nothing"
+        await self.incumbent.commit((await self._reader.read(moves)).changes)
+        await self.incumbent.learn_requirements()
+        problem = "" if self.incumbent.score > score + WORTHWHILE else "together with its requirements it gains nothing"
         if new := await self._faults() - faults:
             problem = sorted(new)[0]
         if problem:
-            await self.bench.rewind(before)
-            await self.bench.learn_requirements()
+            await self.incumbent.rewind(before)
+            await self.incumbent.learn_requirements()
         return problem
 
     async def _faults(self) -> set[str]:
-        found = await gear_findings(self._ctx.engine.facts, self.bench.blueprint, self._ctx.floors.gear)
+        found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.floors.gear)
         return {f"{finding.slot}: {finding.reason}" for finding in found}
 
 

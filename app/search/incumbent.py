@@ -1,4 +1,4 @@
-"""Which skill's damage counts: the file's main skill, unless that shows next to none and another one does."""
+"""The best build so far, the session that holds it and the objective; and which skill's damage counts in a file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ EPSILON = 1e-6
 """A difference in score below this is noise of floating point, not a gain."""
 
 
-class Workbench:
-    """Tries, scores and commits changes; `score` is that of the committed build, `trials` counts candidates."""
+class Incumbent:
+    """The best build so far and the session that holds it: tries, scores and commits changes.
+
+    `score` is that of the committed build, `trials` counts candidates.
+    """
 
     def __init__(self, session: Session, blueprint: Blueprint, objective: Objective) -> None:
         self.session = session
@@ -30,12 +33,12 @@ class Workbench:
         self.trials = 0
 
     @classmethod
-    async def open(cls, ctx: SearchContext, objective: Objective | None = None) -> Workbench:
-        """Return a workbench on the context's session, measured once."""
+    async def open(cls, ctx: SearchContext, objective: Objective | None = None) -> Incumbent:
+        """Return an incumbent on the context's session, measured once."""
         objective = replace(objective or objective_for(ctx), flask_mana=await flask_mana(ctx))
-        bench = cls(ctx.session, ctx.blueprint, objective)
-        await bench.measure()
-        return bench
+        incumbent = cls(ctx.session, ctx.blueprint, objective)
+        await incumbent.measure()
+        return incumbent
 
     async def measure(self) -> float:
         """Score the committed build again."""
@@ -65,7 +68,7 @@ class Workbench:
         return self.score - before
 
     async def rewind(self, blueprint: Blueprint) -> None:
-        """Go back to an earlier blueprint of this workbench."""
+        """Go back to an earlier blueprint of this incumbent."""
         if blueprint != self.blueprint:
             await self.session.build(blueprint)
             self.blueprint = blueprint
@@ -113,6 +116,6 @@ async def strongest_group(session: Session, blueprint: Blueprint) -> int:
     return blueprint.main_group if own >= NEGLIGIBLE * each[best] else best + 1
 
 
-def lens(strongest: int, blueprint: Blueprint) -> list[Change]:
+def trial_prefix(strongest: int, blueprint: Blueprint) -> list[Change]:
     """Return the changes under which a trial shows that group's damage; none when it is the main group already."""
     return [] if strongest in (0, blueprint.main_group) else [SetMain(index=strongest)]

@@ -33,10 +33,10 @@ from app.model.moves import (
 from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.pool import crafted
-from app.search.incumbent import Workbench
-from app.search.passives.atlas import Atlas, ascendancy_atlas, main_atlas
+from app.search.incumbent import Incumbent
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
 from app.search.skills.gems import gem, support_slots, usable_level
-from app.search.skills.helpers import MOST_GROUPS
+from app.search.skills.secondary import MOST_GROUPS
 from app.search.skills.supports import SupportRules
 from app.search.stages.passives import banned_nodes
 from app.search.stages.skills import weapon_types
@@ -46,7 +46,7 @@ FARTHEST = 15
 
 
 @dataclass(frozen=True)
-class Worked:
+class MoveChanges:
     """The changes that moves come to, and what had to be made for them, in words."""
 
     changes: tuple[Change, ...] = ()
@@ -56,34 +56,38 @@ class Worked:
 class MoveReader:
     """Reads moves for one build; later moves see what earlier ones changed."""
 
-    def __init__(self, ctx: SearchContext, bench: Workbench, gems: Sequence[GemFact], atlases: Sequence[Atlas]) -> None:
+    def __init__(
+        self, ctx: SearchContext, incumbent: Incumbent, gems: Sequence[GemFact], graphs: Sequence[PassiveGraph]
+    ) -> None:
         self._ctx = ctx
-        self._bench = bench
+        self._incumbent = incumbent
         self._actives = {g.name.casefold(): g for g in reversed(gems) if g.kind == "active"}
         self._supports = {g.name.casefold(): g for g in reversed(gems) if g.kind == "support"}
-        self._atlases = atlases
+        self._graphs = graphs
 
     @classmethod
-    async def of(cls, ctx: SearchContext, bench: Workbench) -> MoveReader:
+    async def of(cls, ctx: SearchContext, incumbent: Incumbent) -> MoveReader:
         """Ask the engine for what names mean."""
-        special = await ascendancy_atlas(ctx)
-        return cls(ctx, bench, await ctx.engine.facts.gems(), [await main_atlas(ctx), *([special] if special else [])])
+        special = await ascendancy_graph(ctx)
+        return cls(
+            ctx, incumbent, await ctx.engine.facts.gems(), [await main_graph(ctx), *([special] if special else [])]
+        )
 
-    async def read(self, moves: Sequence[Move]) -> Worked:
+    async def read(self, moves: Sequence[Move]) -> MoveChanges:
         """Return what the moves come to.
 
         Raises:
             UnknownFact: one of them names what does not exist, or is not possible for this build.
         """
-        blueprint, worked = self._bench.blueprint, Worked()
+        blueprint, worked = self._incumbent.blueprint, MoveChanges()
         for move in moves:
             step = await self._step(blueprint, move)
             blueprint = apply_changes(blueprint, step.changes)
-            worked = Worked((*worked.changes, *step.changes), (*worked.made, *step.made))
+            worked = MoveChanges((*worked.changes, *step.changes), (*worked.made, *step.made))
         self._check_points(blueprint)
         return worked
 
-    async def _step(self, blueprint: Blueprint, move: Move) -> Worked:
+    async def _step(self, blueprint: Blueprint, move: Move) -> MoveChanges:
         match move:
             case SetSupports():
                 return await self._set_supports(blueprint, move)
@@ -93,15 +97,15 @@ class MoveReader:
                 index = self.group_of(blueprint, move.skill)
                 if index == blueprint.main_group:
                     raise UnknownFact("the main skill stays")
-                return Worked((RemoveGroup(index=index),))
+                return MoveChanges((RemoveGroup(index=index),))
             case AllocatePassive():
                 return self._allocate(blueprint, move.passive)
             case DeallocatePassive():
-                atlas, node = self._passive(move.passive)
-                owned = _owned(blueprint, atlas)
+                graph, node = self._passive(move.passive)
+                owned = _owned(blueprint, graph)
                 if node.id not in owned:
                     raise UnknownFact(f"{node.name} is not allocated")
-                return Worked((Deallocate(nodes=sorted(atlas.cut_by(node.id, owned))),))
+                return MoveChanges((Deallocate(nodes=sorted(graph.branch_of(node.id, owned))),))
             case EquipUnique():
                 return await self._equip(blueprint, move)
             case CraftItem():
@@ -119,13 +123,13 @@ class MoveReader:
         names = ", ".join(group.gems[0].name for group in blueprint.groups if group.gems)
         raise UnknownFact(f"the build has no skill {skill!r}; it has {names}")
 
-    async def _set_supports(self, blueprint: Blueprint, move: SetSupports) -> Worked:
+    async def _set_supports(self, blueprint: Blueprint, move: SetSupports) -> MoveChanges:
         index = self.group_of(blueprint, move.skill)
         group = blueprint.groups[index - 1]
         others = {g.gem_id for i, one in enumerate(blueprint.groups, start=1) if i != index for g in one.gems[1:]}
         supports = await self.team(group.gems[0].gem_id, move.supports, others)
         gems = [group.gems[0], *(gem(fact, self._ctx.level) for fact in supports)]
-        return Worked((SetGroup(index=index, group=group.model_copy(update={"gems": gems})),))
+        return MoveChanges((SetGroup(index=index, group=group.model_copy(update={"gems": gems})),))
 
     async def team(self, skill_id: str, names: Sequence[str], taken: set[str]) -> list[GemFact]:
         """Return the supports of these names.
@@ -152,7 +156,7 @@ class MoveReader:
             raise UnknownFact(f"there is no support called {name!r}")
         return fact
 
-    async def _add_skill(self, blueprint: Blueprint, move: AddSkill) -> Worked:
+    async def _add_skill(self, blueprint: Blueprint, move: AddSkill) -> MoveChanges:
         fact = self._actives.get(move.skill.casefold())
         if fact is None or fact.id in self._ctx.plan.scaling.excluded_gems:
             raise UnknownFact(f"there is no skill called {move.skill!r} for this build")
@@ -169,63 +173,63 @@ class MoveReader:
             gems=[gem(one, self._ctx.level) for one in (fact, *supports)],
             in_full_dps=main.in_full_dps and "Minion" in fact.skill_types,
         )
-        return Worked((SetGroup(index=len(blueprint.groups) + 1, group=group),))
+        return MoveChanges((SetGroup(index=len(blueprint.groups) + 1, group=group),))
 
-    def _passive(self, wanted: str | int) -> tuple[Atlas, NodeFact]:
+    def _passive(self, wanted: str | int) -> tuple[PassiveGraph, NodeFact]:
         """Return the passive of that id, or the first of that name that is worth a name."""
-        for atlas in self._atlases:
-            for node in sorted(atlas.nodes.values(), key=lambda n: (n.kind not in ("notable", "keystone"), n.id)):
+        for graph in self._graphs:
+            for node in sorted(graph.nodes.values(), key=lambda n: (n.kind not in ("notable", "keystone"), n.id)):
                 if wanted == node.id or str(wanted).casefold() in (node.name.casefold(), str(node.id)):
-                    return atlas, node
+                    return graph, node
         raise UnknownFact(f"there is no passive {wanted!r} for this character")
 
-    def _allocate(self, blueprint: Blueprint, wanted: str | int) -> Worked:
-        atlas, node = self._passive(wanted)
-        owned = _owned(blueprint, atlas)
+    def _allocate(self, blueprint: Blueprint, wanted: str | int) -> MoveChanges:
+        graph, node = self._passive(wanted)
+        owned = _owned(blueprint, graph)
         if node.id in owned:
             raise UnknownFact(f"{node.name} is allocated already")
-        route = atlas.routes(owned, FARTHEST).get(node.id)
-        banned = banned_nodes(self._ctx, atlas)
+        route = graph.routes(owned, FARTHEST).get(node.id)
+        banned = banned_nodes(self._ctx, graph)
         if route is None or not banned.isdisjoint(route.nodes):
             raise UnknownFact(f"{node.name} cannot be reached within {FARTHEST} points, or is excluded")
-        return Worked((Allocate(nodes=[self.passive(atlas, blueprint, one) for one in route.nodes]),))
+        return MoveChanges((Allocate(nodes=[self.passive(graph, blueprint, one) for one in route.nodes]),))
 
     def ways(self, blueprint: Blueprint, reach: int) -> list[tuple[str, int, Change]]:
         """Return the notables and keystones of the main tree within reach: name, points, and the change that buys."""
-        atlas = self._atlases[0]
-        banned = banned_nodes(self._ctx, atlas)
+        graph = self._graphs[0]
+        banned = banned_nodes(self._ctx, graph)
         return [
             (
-                atlas.nodes[route.target].name,
+                graph.nodes[route.target].name,
                 route.points,
-                Allocate(nodes=[self.passive(atlas, blueprint, node) for node in route.nodes]),
+                Allocate(nodes=[self.passive(graph, blueprint, node) for node in route.nodes]),
             )
-            for route in atlas.routes(_owned(blueprint, atlas), reach).values()
-            if atlas.nodes[route.target].kind in ("notable", "keystone") and banned.isdisjoint(route.nodes)
+            for route in graph.routes(_owned(blueprint, graph), reach).values()
+            if graph.nodes[route.target].kind in ("notable", "keystone") and banned.isdisjoint(route.nodes)
         ]
 
     def leaves(self, blueprint: Blueprint) -> list[NodeFact]:
         """Return the passives of the main tree that can be given back without losing another."""
-        atlas = self._atlases[0]
-        owned = _owned(blueprint, atlas)
-        return [atlas.nodes[node] for node in sorted(owned) if atlas.cut_by(node, owned) == {node}]
+        graph = self._graphs[0]
+        owned = _owned(blueprint, graph)
+        return [graph.nodes[node] for node in sorted(owned) if graph.branch_of(node, owned) == {node}]
 
-    def passive(self, atlas: Atlas, blueprint: Blueprint, node: int) -> PassiveNode:
+    def passive(self, graph: PassiveGraph, blueprint: Blueprint, node: int) -> PassiveNode:
         """Return the passive as it would be allocated; one that gives an attribute gives what most others give."""
-        if atlas.nodes[node].kind != "attribute":
+        if graph.nodes[node].kind != "attribute":
             return PassiveNode(id=node)
         given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
         return PassiveNode(id=node, attribute=max(sorted(set(given)), key=given.count, default=None))
 
     def _check_points(self, blueprint: Blueprint) -> None:
         limits = (self._ctx.floors.passive_points, self._ctx.floors.ascendancy_points)
-        for atlas, most in zip(self._atlases, limits, strict=False):
-            spent = len(_owned(blueprint, atlas) & atlas.bought)
-            now = len(_owned(self._bench.blueprint, atlas) & atlas.bought)
+        for graph, most in zip(self._graphs, limits, strict=False):
+            spent = len(_owned(blueprint, graph) & graph.bought)
+            now = len(_owned(self._incumbent.blueprint, graph) & graph.bought)
             if spent > max(most, now):
                 raise UnknownFact(f"{spent} points would be spent, there are {most}: give passives back as well")
 
-    async def _equip(self, blueprint: Blueprint, move: EquipUnique) -> Worked:
+    async def _equip(self, blueprint: Blueprint, move: EquipUnique) -> MoveChanges:
         limits = self._ctx.floors.gear
         excluded = self._ctx.invariants.get("exclude")
         if limits.max_uniques == 0 or (isinstance(excluded, list) and {"unique", "uniques"} & set(excluded)):
@@ -241,7 +245,7 @@ class MoveReader:
         if len(worn) >= limits.max_uniques or any(item.title == usable[0].name for item in worn):
             raise UnknownFact(f"the gear tier allows {limits.max_uniques} uniques, each once")
         item = GearItem(slot=slot, base=usable[0].base, rarity="UNIQUE", title=usable[0].name, text=usable[0].text)
-        return Worked((Equip(item=item),), tuple(usable[0].lines))
+        return MoveChanges((Equip(item=item),), tuple(usable[0].lines))
 
     async def _slot(self, blueprint: Blueprint, base_name: str, wanted: str | None) -> str:
         base = next((b for b in await self._ctx.engine.facts.bases() if b.name == base_name), None)
@@ -251,13 +255,13 @@ class MoveReader:
             raise UnknownFact(f"{base_name} does not fit a slot that this build uses")
         return slots[0]
 
-    async def _craft(self, blueprint: Blueprint, move: CraftItem) -> Worked:
+    async def _craft(self, blueprint: Blueprint, move: CraftItem) -> MoveChanges:
         slot = next((slot for slot in blueprint.items if slot.casefold() == move.slot.casefold()), None)
         if slot is None or slot.startswith(("Flask", "Charm")):
             raise UnknownFact(f"nothing is crafted in {move.slot!r}; there are {', '.join(sorted(blueprint.items))}")
-        item, lines = await crafted(self._ctx, self._bench, slot, move.base or blueprint.items[slot].base)
-        return Worked((Equip(item=item),), (item.base, *lines))
+        item, lines = await crafted(self._ctx, self._incumbent, slot, move.base or blueprint.items[slot].base)
+        return MoveChanges((Equip(item=item),), (item.base, *lines))
 
 
-def _owned(blueprint: Blueprint, atlas: Atlas) -> frozenset[int]:
-    return frozenset(node.id for node in blueprint.nodes if node.id in atlas.nodes)
+def _owned(blueprint: Blueprint, graph: PassiveGraph) -> frozenset[int]:
+    return frozenset(node.id for node in blueprint.nodes if node.id in graph.nodes)

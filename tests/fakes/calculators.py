@@ -16,7 +16,7 @@ from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.model.sub_problems import Discovery
-from app.reasoning.base import Decomposition, Exploration, Idea, ReasoningContext, Remarks, Resolution, Workshop
+from app.reasoning.base import Decomposition, Experimenter, Exploration, Idea, ReasoningContext, Remarks, Resolution
 
 VERSION = EngineVersion(name="fake", version="1", tree_version="0", estimate=True)
 
@@ -180,5 +180,5 @@ class FakeReasoner:
     def remarks(self) -> Remarks:
         return Remarks()
 
-    async def advise(self, ctx: ReasoningContext, workshop: Workshop) -> list[Idea]:
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         return []

@@ -25,7 +25,7 @@ from app.model.sub_problems import (
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.legality import gear_findings
 from app.search.gear.start import optimise_gear
-from app.search.panel import open_panel
+from app.search.sessions import open_parallel
 from app.search.stages.skills import blank, found
 from tests.pob.legality import illegal_items
 
@@ -82,12 +82,12 @@ async def dressed(engine: ProcessEngine, case: str) -> tuple[SearchContext, Stag
     )
     bare = replace(_context(engine, plan, level, tier), level=level)
     blueprint = await blank(bare)
-    async with open_panel(engine, blueprint, 2) as panel:
-        ctx = replace(bare, session=panel, blueprint=blueprint)
+    async with open_parallel(engine, blueprint, 2) as parallel:
+        ctx = replace(bare, session=parallel, blueprint=blueprint)
         start = await found(ctx)
-        before = await panel.stats()
+        before = await parallel.stats()
         result = await optimise_gear(replace(ctx, blueprint=start.blueprint))
-        after, xml = await panel.stats(), await panel.export()
+        after, xml = await parallel.stats(), await parallel.export()
     assert (after.dps or 0.0) > 3 * (before.dps or 1.0)
     return ctx, result, xml, after.values
 

@@ -13,11 +13,11 @@ from app.model.blueprint import Blueprint, Gem, SkillGroup
 from app.model.demands import Floor, floors_for
 from app.model.names import GearTier
 from app.model.stats import DPS
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import Objective
-from app.search.panel import open_panel
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeLimits, TreeSearch
+from app.search.sessions import open_parallel
 from tests.pob.conftest import Facts
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]
@@ -41,28 +41,30 @@ async def searched(engine: ProcessEngine, facts: Facts, who: str, sessions: int)
     start = Blueprint(class_name=who, level=60, groups=[group], main_group=1)
     nodes = [n for n in await engine.facts.nodes() if n.ascendancy is None]
     root = facts.classes[who]["start_node"]
-    atlas = Atlas(nodes, [root], {n.id for n in nodes if n.kind == "start" and n.id != root})
+    graph = PassiveGraph(nodes, [root], {n.id for n in nodes if n.kind == "start" and n.id != root})
     wide = Floor(least=1, good=1e12)
     floors = floors_for(60, GearTier.MID).model_copy(update={"dps": wide, "ehp": wide})
-    async with open_panel(engine, start, sessions, patience_s=30) as panel:
-        bench = Workbench(panel, start, Objective(floors, guards=frozenset()))
-        await bench.measure()
-        search = TreeSearch(bench, atlas, limits=BRIEF)
-        before = dict(bench.outputs)
+    async with open_parallel(engine, start, sessions, patience_s=30) as parallel:
+        incumbent = Incumbent(parallel, start, Objective(floors, guards=frozenset()))
+        await incumbent.measure()
+        search = TreeSearch(incumbent, graph, limits=BRIEF)
+        before = dict(incumbent.outputs)
         assert await search.spend(POINTS) == 0
-        grown = bench.score
+        grown = incumbent.score
         await search.improve()
-        assert bench.score >= grown
-        assert sorted(n.id for n in bench.blueprint.nodes) == sorted(n.id for n in (await panel.blueprint()).nodes)
+        assert incumbent.score >= grown
+        assert sorted(n.id for n in incumbent.blueprint.nodes) == sorted(
+            n.id for n in (await parallel.blueprint()).nodes
+        )
         return search, before
 
 
 @pytest.mark.parametrize("who", sorted(SKILLS))
 async def test_points_are_all_spent_and_damage_and_life_grow(engine: ProcessEngine, facts: Facts, who: str) -> None:
     search, before = await searched(engine, facts, who, sessions=3)
-    after = search.bench.outputs
+    after = search.incumbent.outputs
     assert search.spent == POINTS
-    assert search.atlas.connected(search.owned) == search.owned
+    assert search.graph.connected(search.owned) == search.owned
     assert after[DPS] > 1.3 * before[DPS]
     assert after["TotalEHP"] > before["TotalEHP"]
     assert search.drift < 1e-6
@@ -72,5 +74,5 @@ async def test_points_are_all_spent_and_damage_and_life_grow(engine: ProcessEngi
 async def test_one_and_three_engines_find_the_same_tree(engine: ProcessEngine, facts: Facts) -> None:
     one, _ = await searched(engine, facts, "Sorceress", sessions=1)
     three, _ = await searched(engine, facts, "Sorceress", sessions=3)
-    assert one.bench.blueprint == three.bench.blueprint
+    assert one.incumbent.blueprint == three.incumbent.blueprint
     assert one.trials == three.trials

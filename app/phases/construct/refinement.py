@@ -20,7 +20,7 @@ from app.phases.parent import NOTE, parent_of, work_context
 from app.reasoning.prompt.refinement import QUESTIONS
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import Checked, Parent, check, open_work, pull
-from app.search.refine.work import Entry, Proposal
+from app.search.refine.work import Candidate, Commit
 
 MEASURE = "measure"
 TRIES = 3
@@ -53,14 +53,14 @@ class RefineConstruct:
         name, state = progress.pending[0], ctx.state
         parent = await parent_of(ctx)
         hints = [
-            Proposal(hint["name"], tuple(_CHANGES.validate_python(hint["changes"])), {}, 0.0)
+            Candidate(hint["name"], tuple(_CHANGES.validate_python(hint["changes"])), {}, 0.0)
             for hint in progress.notes[NOTE]["hints"].get(name, [])
         ]
         made = state.committed
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sessions) as work:
-            objective, before = work.objective, dict(work.bench.outputs)
+            objective, before = work.objective, dict(work.incumbent.outputs)
             entries = await pull(work, name, hints)
-            trials, asides = work.bench.trials, list(work.asides)
+            trials, asides = work.incumbent.trials, list(work.asides)
         kept, checked = await _kept(ctx, parent, objective, entries)
         found = await rows_of(ctx.engine.facts, kept)
         trial = _Trial(name, entries, kept, checked, before, trials, asides)
@@ -72,8 +72,8 @@ class _Trial:
     """What came of one lever."""
 
     name: str
-    entries: Sequence[Entry]
-    kept: Sequence[Entry]
+    entries: Sequence[Commit]
+    kept: Sequence[Commit]
     checked: Checked | None
     before: dict[str, float]
     trials: int
@@ -81,8 +81,8 @@ class _Trial:
 
 
 async def _kept(
-    ctx: PhaseContext, parent: Parent, objective: RefineObjective, entries: Sequence[Entry]
-) -> tuple[Sequence[Entry], Checked | None]:
+    ctx: PhaseContext, parent: Parent, objective: RefineObjective, entries: Sequence[Commit]
+) -> tuple[Sequence[Commit], Checked | None]:
     """Return the longest of a few beginnings of the list that holds in a fresh session, with what that session says."""
     if not entries:
         return [], None

@@ -13,7 +13,7 @@ from app.model.names import Attribute
 from app.model.stats import DPS
 from app.search.gear.legality import BaseKnowledge, knowledge
 from app.search.refine.objective import EHP
-from app.search.refine.work import Entry
+from app.search.refine.work import Commit
 
 MERGED = frozenset({"attribute passives", "unspent passive points", "unspent ascendancy points"})
 """Levers whose many small commits are one change to a reader."""
@@ -22,7 +22,7 @@ _BIG = frozenset({"notable", "keystone", "socket"})
 _SHOWN = 6
 
 
-async def rows_of(facts: Facts, entries: Sequence[Entry]) -> list[ChangeRow]:
+async def rows_of(facts: Facts, entries: Sequence[Commit]) -> list[ChangeRow]:
     """Return the rows of what a lever committed."""
     nodes = {node.id: node for node in await facts.nodes()}
     rows = []
@@ -35,16 +35,16 @@ async def rows_of(facts: Facts, entries: Sequence[Entry]) -> list[ChangeRow]:
     return rows
 
 
-def _merged(entries: Sequence[Entry]) -> list[Entry]:
+def _merged(entries: Sequence[Commit]) -> list[Commit]:
     """Join the commits of a lever that are one change to a reader."""
     if not entries or entries[0].reason not in MERGED:
         return list(entries)
     changes = tuple(change for entry in entries for change in entry.changes)
     first = entries[0]
-    return [Entry(first.build, changes, first.before, entries[-1].after, first.reason)]
+    return [Commit(first.build, changes, first.before, entries[-1].after, first.reason)]
 
 
-def _row(entry: Entry, nodes: Mapping[int, NodeFact], known: Mapping[str, BaseKnowledge]) -> ChangeRow:
+def _row(entry: Commit, nodes: Mapping[int, NodeFact], known: Mapping[str, BaseKnowledge]) -> ChangeRow:
     part, place, before, after, spending = _told(entry.build, entry.changes, nodes, known)
     return ChangeRow(
         part=part,

@@ -20,11 +20,11 @@ from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, gear_of, goal_of, level_of, search_context
 from app.phases.memory import EVALUATIONS, OBJECTIVE, begun_with, habits, situation_of, used
 from app.phases.reopened import REOPENED, constraints_of
-from app.search.advice import Workshop
+from app.search.advice import MoveExperimenter
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
-from app.search.panel import open_panel
+from app.search.sessions import open_parallel
 from app.search.stages.memory import RECOLLECTED, REMEMBERED
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
@@ -60,16 +60,16 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
 
 
 async def _advised(ctx: PhaseContext, search: SearchContext) -> StageResult:
-    workshop = await Workshop.open(search)
+    experimenter = await MoveExperimenter.open(search)
     state = ctx.state.model_copy(update={"blueprint": search.blueprint, "stats": None})
-    ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), workshop)
+    ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter)
     notes: list[dict[str, str]] = []
     for idea in ideas:
-        problem = await workshop.keep(idea.moves)
+        problem = await experimenter.keep(idea.moves)
         notes.append({"idea": idea.name, "reason": idea.reason, "refused_because": problem})
     kept = [note["idea"] for note in notes if not note["refused_because"]]
     label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(ideas)} ideas helps" if ideas else ""
-    return StageResult(workshop.bench.blueprint, notes={ADVICE: notes}, label=label or "no advice")
+    return StageResult(experimenter.incumbent.blueprint, notes={ADVICE: notes}, label=label or "no advice")
 
 
 WATCHED = frozenset({"gear"})
@@ -175,7 +175,7 @@ class ConstructPhase:
         name = progress.pending[0]
         stage = advice_stage(ctx) if name == ADVICE else self._named[name]
         blueprint = ctx.state.blueprint or _bare(plan, level_of(ctx))
-        async with open_panel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
+        async with open_parallel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
             result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:
                 result = await with_gaps(ctx, panel, result)

@@ -18,7 +18,7 @@ from app.phases.reopened import reopen
 from app.reasoning.prompt.refinement import DEMANDS, QUESTIONS, RefineReading, read_refinement
 from app.search.refine.objective import EHP
 from app.search.refine.search import Parent, open_work, order, screen
-from app.search.refine.work import Proposal, Work
+from app.search.refine.work import Candidate, Work
 
 VARIANTS = BUDGETS[Mode.REFINEMENT].variants_allowed
 """Options that are compared per question."""
@@ -176,7 +176,7 @@ def _answered(
     work: Work,
     parent: Parent,
     name: SubProblemName,
-    screened: Mapping[str, Sequence[Proposal]],
+    screened: Mapping[str, Sequence[Candidate]],
     levers: list[str],
 ) -> BuildState:
     hints = {key: [_noted(p) for p in found[: VARIANTS * 3]] for key, found in screened.items() if key in levers}
@@ -185,13 +185,13 @@ def _answered(
     update = {
         "experiments": [*state.experiments, experiment],
         "construction": ConstructProgress(notes=notes),
-        "exploration": spent(state.exploration, work.bench.trials, len(experiment.variants)),
+        "exploration": spent(state.exploration, work.incumbent.trials, len(experiment.variants)),
         "progress_label": f"{name.value.replace('_', ' ')}: {experiment.verdict}",
     }
     return _decided(state.model_copy(update=update), name, experiment, levers)
 
 
-def _noted(proposal: Proposal) -> dict[str, Any]:
+def _noted(proposal: Candidate) -> dict[str, Any]:
     return {"name": proposal.name, "changes": [change.model_dump(mode="json") for change in proposal.changes]}
 
 
@@ -200,7 +200,7 @@ def _screening(
     work: Work,
     parent: Parent,
     name: SubProblemName,
-    screened: Mapping[str, Sequence[Proposal]],
+    screened: Mapping[str, Sequence[Candidate]],
     levers: list[str],
 ) -> Experiment:
     assert state.refinement is not None
@@ -221,7 +221,7 @@ def _screening(
         variants=variants,
         chosen=chosen,
         verdict=verdict,
-        engine_calls=work.bench.trials,
+        engine_calls=work.incumbent.trials,
     )
 
 

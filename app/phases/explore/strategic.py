@@ -18,8 +18,8 @@ from app.model.sub_problems import Decision, DeliveryChoice, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, level_of, search_context, spent
 from app.search.base import plan_of
 from app.search.objective import METRICS, Guard, objective_for
-from app.search.panel import open_panel
 from app.search.refine.objective import EHP
+from app.search.sessions import open_parallel
 from app.search.stages.skills import found, main_supports
 
 Q = SubProblemName
@@ -70,7 +70,7 @@ class StrategicExplore:
         plan = replace(plan_of(ctx.state.sub_problems), delivery=option.choice)
         hero = plan.ascendancy
         bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=level_of(ctx))
-        async with open_panel(ctx.engine, bare, self.sessions) as panel:
+        async with open_parallel(ctx.engine, bare, self.sessions) as panel:
             start = search_context(ctx, plan, panel, bare, {})
             built = await found(start)
             if deep:

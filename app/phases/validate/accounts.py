@@ -14,10 +14,10 @@ from app.model.state import BuildState
 from app.model.stats import DPS
 from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, demands_of, search_context
-from app.search.accounts import EHP, Books, NextBest, marginal_values, with_marginals
 from app.search.base import plan_of
-from app.search.incumbent import Workbench, lens, strongest_group
-from app.search.refine.passives import loaded_atlas, owned_of
+from app.search.incumbent import Incumbent, strongest_group, trial_prefix
+from app.search.opportunity_cost import EHP, Books, NextBest, marginal_values, with_marginals
+from app.search.refine.passives import loaded_graph, owned_of
 from app.search.refine.session import LoadedSession
 
 _log = logging.getLogger(__name__)
@@ -74,14 +74,16 @@ async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
     assert ctx.xml is not None
     assert state.blueprint is not None
     start = next(c.start_node for c in await ctx.engine.facts.classes() if c.name == state.blueprint.class_name)
-    atlas = loaded_atlas(await ctx.engine.facts.nodes(), start, owned_of(state.blueprint))
+    graph = loaded_graph(await ctx.engine.facts.nodes(), start, owned_of(state.blueprint))
     async with ctx.engine.session() as session:
         await session.load(ctx.xml)
         main = await strongest_group(session, state.blueprint)
-        loaded = LoadedSession(session, ctx.xml, state.blueprint, Locks(), lens=lens(main, state.blueprint))
+        loaded = LoadedSession(
+            session, ctx.xml, state.blueprint, Locks(), trial_prefix=trial_prefix(main, state.blueprint)
+        )
         searching = search_context(ctx, plan_of(state.sub_problems), loaded, state.blueprint, {})
-        bench = await Workbench.open(searching)
-        return await marginal_values(searching, bench, atlas, main), main
+        incumbent = await Incumbent.open(searching)
+        return await marginal_values(searching, incumbent, graph, main), main
 
 
 def _told(sub: SubProblem, rows: Sequence[Spending], values: Mapping[str, Sequence[NextBest]]) -> SubProblem:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.model.moves import CraftItem, Move, Trial
-from app.reasoning.base import Workshop
+from app.reasoning.base import Experimenter
 from app.reasoning.llm.toolbox import Arguments, Tool
 
 Metric = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9.]{0,59}$")]
@@ -64,10 +64,10 @@ class RunExperiment(Arguments):
 
 
 class BuildTrials:
-    """The tools over a workshop. A `gain` above 0 means that the build's score would rise."""
+    """The tools over an experimenter. A `gain` above 0 means that the build's score would rise."""
 
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
+    def __init__(self, experimenter: Experimenter) -> None:
+        self._experimenter = experimenter
 
     def tools(self) -> list[Tool]:
         """Return construct's own tools."""
@@ -82,32 +82,34 @@ class BuildTrials:
 
     async def stats(self, asked: ReadStats) -> dict[str, float]:
         """Return figures."""
-        figures = await self._workshop.read_stats()
+        figures = await self._experimenter.read_stats()
         wanted = asked.metrics or sorted(figures)
         return {name: round(figures[name], 2) for name in wanted if name in figures}
 
     async def what_if(self, asked: WhatIf) -> dict[str, Any]:
         """Return what the changes would do."""
-        (trial,) = await self._workshop.experiment([asked.changes], asked.metrics)
+        (trial,) = await self._experimenter.experiment([asked.changes], asked.metrics)
         return shown(trial)
 
     async def supports(self, asked: RankSupports) -> list[dict[str, Any]]:
         """Return supports, the most helpful first."""
-        return [{"support": name, **shown(trial)} for name, trial in await self._workshop.rank_supports(asked.skill)]
+        return [
+            {"support": name, **shown(trial)} for name, trial in await self._experimenter.rank_supports(asked.skill)
+        ]
 
     async def tree(self, asked: OptimiseTree) -> list[dict[str, Any]]:
         """Return passives, the best per point first."""
-        return [{"passive": name, **shown(trial)} for name, trial in await self._workshop.optimise_tree()]
+        return [{"passive": name, **shown(trial)} for name, trial in await self._experimenter.optimise_tree()]
 
     async def craft(self, asked: Craft) -> dict[str, Any]:
         """Return the item and what it would do."""
         move = CraftItem(op="craft_item", slot=asked.slot, base=asked.base)
-        (trial,) = await self._workshop.experiment([[move]], list(_USUAL))
+        (trial,) = await self._experimenter.experiment([[move]], list(_USUAL))
         return shown(trial)
 
     async def experiment(self, asked: RunExperiment) -> list[dict[str, Any]]:
         """Return one row per variant, the build as it is first."""
-        rows = await self._workshop.experiment([[], *(v.changes for v in asked.variants)], asked.metrics)
+        rows = await self._experimenter.experiment([[], *(v.changes for v in asked.variants)], asked.metrics)
         names = ["as it is", *(variant.name for variant in asked.variants)]
         return [{"variant": name, **shown(trial)} for name, trial in zip(names, rows, strict=True)]
 

@@ -21,13 +21,13 @@ from app.model.sub_problems import Decision, DeliveryChoice, Discovery
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import (
     Decomposition,
+    Experimenter,
     Exploration,
     Idea,
     Reasoner,
     ReasoningContext,
     Remarks,
     Resolution,
-    Workshop,
 )
 from app.reasoning.llm import briefing as material
 from app.reasoning.llm import schemas
@@ -176,9 +176,9 @@ class LlmReasoner:
             _just(usual),
         )
 
-    async def advise(self, ctx: ReasoningContext, workshop: Workshop) -> list[Idea]:
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build, trying ideas before proposing them."""
-        figures = await workshop.read_stats()
+        figures = await experimenter.read_stats()
         inputs = {**self._about(ctx), "build": material.build(ctx, figures), "stats": material.stats(figures)}
 
         async def settle(answer: schemas.ConstructAnswer) -> list[Idea]:
@@ -193,9 +193,9 @@ class LlmReasoner:
                 schemas.ConstructAnswer,
                 settle,
                 ctx.engine,
-                BuildTrials(workshop).tools(),
+                BuildTrials(experimenter).tools(),
             ),
-            lambda: self._rules.advise(ctx, workshop),
+            lambda: self._rules.advise(ctx, experimenter),
         )
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:

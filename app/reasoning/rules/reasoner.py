@@ -20,7 +20,7 @@ from app.model.sub_problems import (
     SubProblem,
     SurvivabilityChoice,
 )
-from app.reasoning.base import Decomposition, Exploration, Idea, ReasoningContext, Remarks, Resolution, Workshop
+from app.reasoning.base import Decomposition, Experimenter, Exploration, Idea, ReasoningContext, Remarks, Resolution
 from app.reasoning.prompt.extract import extract
 from app.reasoning.questions.ascendancy import decide_ascendancy
 from app.reasoning.questions.brief import Brief, dependencies_for, without_cycles
@@ -265,7 +265,7 @@ class RulesReasoner:
         picks = [(conflict, pick) for conflict in conflicts if (pick := next_suggestion(conflict)) is not None]
         return Resolution(tuple(picks))
 
-    async def advise(self, ctx: ReasoningContext, workshop: Workshop) -> list[Idea]:
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Return nothing."""
         return []
 

@@ -11,7 +11,7 @@ from app.model.stats import ItemFinding
 from app.search.gear.model import Demands, Situation, choose
 from app.search.gear.pool import SlotPool, has, made_of, with_option, without_option
 from app.search.gear.values import Values, Worth, items_of, measure
-from app.search.incumbent import EPSILON, Workbench
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import ATTRIBUTE_METRICS, RESISTANCES
 
 ROUNDS, ROUNDS_AGAIN = 4, 2
@@ -22,13 +22,13 @@ ADDITIONS = 5
 
 
 class GearSearch:
-    """Dresses the workbench's build, which wears plain items in the slots of the pools.
+    """Dresses the incumbent's build, which wears plain items in the slots of the pools.
 
     `plain`: what every option is worth on the plain build, known after `start`.
     """
 
-    def __init__(self, bench: Workbench, pools: Sequence[SlotPool], unwanted: Mapping[str, Sequence[str]]) -> None:
-        self.bench = bench
+    def __init__(self, incumbent: Incumbent, pools: Sequence[SlotPool], unwanted: Mapping[str, Sequence[str]]) -> None:
+        self.incumbent = incumbent
         self.pools = [pool.without(pool.saying(unwanted.get(pool.slot, ()))) for pool in pools]
         self.plain = Worth(Values(), {})
         self.plain_items: Mapping[str, GearItem] = {}
@@ -36,9 +36,9 @@ class GearSearch:
 
     async def start(self) -> None:
         """Measure the plain build, from which all else is counted."""
-        self.plain = await measure(self.bench, self.pools)
-        self.plain_items = items_of(self.bench.blueprint, self.pools)
-        self.plain_blueprint = self.bench.blueprint
+        self.plain = await measure(self.incumbent, self.pools)
+        self.plain_items = items_of(self.incumbent.blueprint, self.pools)
+        self.plain_blueprint = self.incumbent.blueprint
 
     async def craft(self, rounds: int = ROUNDS) -> None:
         """Dress the plain build; it ends with the best that was found, every line of it understood by the engine."""
@@ -46,7 +46,7 @@ class GearSearch:
 
     async def recraft(self) -> None:
         """Choose anew on what is worn, because what options are worth has changed."""
-        await self._improve(await measure(self.bench, self.pools, self.plain.effect), ROUNDS_AGAIN)
+        await self._improve(await measure(self.incumbent, self.pools, self.plain.effect), ROUNDS_AGAIN)
 
     async def _improve(self, worth: Worth, rounds: int) -> None:
         """Choose, put on and measure again, while the last two choices between them are better than those before.
@@ -54,24 +54,24 @@ class GearSearch:
         A joint choice by measured differences is a step in the right direction, not a solution: what an affix is worth
         depends on the others, so each round starts from what the last one found.
         """
-        best, best_score, stale = self.bench.blueprint, self.bench.score, 0
+        best, best_score, stale = self.incumbent.blueprint, self.incumbent.score, 0
         for left in range(rounds - 1, -1, -1):
             if not await self._dress(worth):
                 break
-            stale = 0 if self.bench.score > best_score + WORTHWHILE else stale + 1
-            if self.bench.score > best_score + EPSILON or best == self.plain_blueprint:
-                best, best_score = self.bench.blueprint, self.bench.score
+            stale = 0 if self.incumbent.score > best_score + WORTHWHILE else stale + 1
+            if self.incumbent.score > best_score + EPSILON or best == self.plain_blueprint:
+                best, best_score = self.incumbent.blueprint, self.incumbent.score
             if stale > 1 or not left:
                 break
-            worth = await measure(self.bench, self.pools, self.plain.effect)
-        await self.bench.rewind(best)
+            worth = await measure(self.incumbent, self.pools, self.plain.effect)
+        await self.incumbent.rewind(best)
 
     async def _dress(self, worth: Worth) -> bool:
         """Put on the best joint choice; lines that the engine does not read are banned and the choice made again."""
         while True:
-            worn = items_of(self.bench.blueprint, self.pools)
+            worn = items_of(self.incumbent.blueprint, self.pools)
             situation = Situation(
-                self.pools, worn, worth, self.plain_items, self.plain, self.bench.objective, self.demands()
+                self.pools, worn, worth, self.plain_items, self.plain, self.incumbent.objective, self.demands()
             )
             chosen = await asyncio.to_thread(choose, situation)
             if chosen is None:
@@ -80,15 +80,15 @@ class GearSearch:
             changes: list[Change] = [Equip(item=item) for item in items if item != worn[item.slot]]
             if not changes:
                 return False
-            await self.bench.commit(changes)
-            inspection = await self.bench.learn_requirements()
+            await self.incumbent.commit(changes)
+            inspection = await self.incumbent.learn_requirements()
             if not self._ban(inspection.unparsed):
                 return True
-            await self.bench.commit([Equip(item=item) for item in worn.values()])
+            await self.incumbent.commit([Equip(item=item) for item in worn.values()])
 
     def demands(self) -> Demands:
         """Return what gear must bring the build to: capped resistances, attributes, and the main skill paid for."""
-        objective = self.bench.objective
+        objective = self.incumbent.objective
         least = dict.fromkeys(RESISTANCES, objective.floors.resistance.good)
         least |= {"Spirit": 0.0, "MANA": 0.0, "LIFE": 0.0}
         least |= {ATTRIBUTE_METRICS[a]: objective.required.get(a, 0.0) for a in Attribute}
@@ -105,29 +105,29 @@ class GearSearch:
 
     async def exchange(self) -> None:
         """Exchange one affix for another, slot by slot, while that raises the score."""
-        worth = await measure(self.bench, self.pools, self.plain.effect)
+        worth = await measure(self.incumbent, self.pools, self.plain.effect)
         for pool in self.pools:
-            item = self.bench.blueprint.items[pool.slot]
+            item = self.incumbent.blueprint.items[pool.slot]
             trials = _exchanges(pool, item, worth)
-            outputs = await self.bench.outputs_of([[Equip(item=trial)] for trial in trials])
+            outputs = await self.incumbent.outputs_of([[Equip(item=trial)] for trial in trials])
             scores = [
-                self.bench.objective.score(found) if self.keeps_resistances(found) else float("-inf")
+                self.incumbent.objective.score(found) if self.keeps_resistances(found) else float("-inf")
                 for found in outputs
             ]
             best = max(range(len(trials)), key=lambda index: (scores[index], -index), default=None)
-            if best is not None and scores[best] > self.bench.score + EPSILON:
+            if best is not None and scores[best] > self.incumbent.score + EPSILON:
                 await self._commit_if_read(trials[best], item)
 
     async def _commit_if_read(self, item: GearItem, old: GearItem) -> None:
-        await self.bench.commit([Equip(item=item)])
-        inspection = await self.bench.learn_requirements()
+        await self.incumbent.commit([Equip(item=item)])
+        inspection = await self.incumbent.learn_requirements()
         if self._ban(inspection.unparsed):
-            await self.bench.commit([Equip(item=old)])
+            await self.incumbent.commit([Equip(item=old)])
 
     def keeps_resistances(self, outputs: Mapping[str, float]) -> bool:
         """Return whether capped resistances stay capped, and others do not fall."""
-        wanted = self.bench.objective.floors.resistance.good
-        return all(outputs.get(key, 0.0) >= min(wanted, self.bench.outputs.get(key, 0.0)) for key in RESISTANCES)
+        wanted = self.incumbent.objective.floors.resistance.good
+        return all(outputs.get(key, 0.0) >= min(wanted, self.incumbent.outputs.get(key, 0.0)) for key in RESISTANCES)
 
 
 def _exchanges(pool: SlotPool, item: GearItem, worth: Worth) -> list[GearItem]:

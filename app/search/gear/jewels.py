@@ -9,9 +9,9 @@ from app.model.blueprint import JEWEL_SLOT, Allocate, Change, Equip, GearItem, P
 from app.model.facts import BaseFact
 from app.search.base import SearchContext
 from app.search.gear.pool import Option, SlotPool, plain_item, slot_pool, with_option
-from app.search.incumbent import EPSILON, Workbench
-from app.search.passives.atlas import Atlas, Route
-from app.search.passives.effects import Seats
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.passives.effects import Sockets
+from app.search.passives.graph import PassiveGraph, Route
 
 JEWEL_BASES = frozenset({"Ruby", "Emerald", "Sapphire"})
 FAR = 15
@@ -23,13 +23,13 @@ class JewelSearch:
     """Makes the jewel that suits the build, by trying affixes in the nearest free socket."""
 
     ctx: SearchContext
-    bench: Workbench
-    atlas: Atlas
+    incumbent: Incumbent
+    graph: PassiveGraph
 
     async def best(self) -> GearItem | None:
         """Return the best legal jewel found (its slot is that of the socket it was tried in), None without any."""
-        owned = frozenset(n.id for n in self.bench.blueprint.nodes)
-        routes = [r for r in self.atlas.routes(owned, FAR).values() if self.atlas.nodes[r.target].kind == "socket"]
+        owned = frozenset(n.id for n in self.incumbent.blueprint.nodes)
+        routes = [r for r in self.graph.routes(owned, FAR).values() if self.graph.nodes[r.target].kind == "socket"]
         bases = [base for base in await self.ctx.engine.facts.bases() if base.name in JEWEL_BASES]
         if not routes or not bases:
             return None
@@ -53,17 +53,17 @@ class JewelSearch:
 
     async def _gains(self, route: Route, jewels: Sequence[GearItem]) -> list[float]:
         way = Allocate(nodes=[self._passive(node) for node in route.nodes])
-        return await self.bench.gains([[way, Equip(item=jewel)] for jewel in jewels])
+        return await self.incumbent.gains([[way, Equip(item=jewel)] for jewel in jewels])
 
     def _passive(self, node: int) -> PassiveNode:
         return PassiveNode(id=node)
 
 
-class JewelSeats(Seats):
+class JewelSockets(Sockets):
     """Puts the build's jewel into every socket that is bought, and takes jewels out of those given back."""
 
-    def __init__(self, bench: Workbench, jewel: GearItem | None) -> None:
-        self._bench = bench
+    def __init__(self, incumbent: Incumbent, jewel: GearItem | None) -> None:
+        self._incumbent = incumbent
         self._jewel = jewel
 
     def is_worth_buying(self, node: int) -> bool:
@@ -72,12 +72,12 @@ class JewelSeats(Seats):
 
     def taken(self, node: int) -> list[Change]:
         """Return the change that fills the socket."""
-        return [] if self._jewel is None else [seated(self._jewel, node)]
+        return [] if self._jewel is None else [socketed(self._jewel, node)]
 
     def left(self, node: int) -> list[Change]:
         """Return the change that empties the socket when there is a jewel in it."""
         slot = f"{JEWEL_SLOT}{node}"
-        return [Unequip(slot=slot)] if slot in self._bench.blueprint.items else []
+        return [Unequip(slot=slot)] if slot in self._incumbent.blueprint.items else []
 
 
 def _chosen(pool: SlotPool, options: Sequence[Option], worth: Mapping[Option, float]) -> list[Option]:
@@ -92,6 +92,6 @@ def _chosen(pool: SlotPool, options: Sequence[Option], worth: Mapping[Option, fl
     return chosen
 
 
-def seated(jewel: GearItem, socket: int) -> Change:
+def socketed(jewel: GearItem, socket: int) -> Change:
     """Return the change that puts such a jewel into the socket."""
     return Equip(item=jewel.model_copy(update={"slot": f"{JEWEL_SLOT}{socket}"}))

@@ -14,7 +14,7 @@ from app.model.facts import AffixFact, BaseFact, RuneFact
 from app.search.base import SearchContext
 from app.search.gear.bases import socket_count, usable
 from app.search.gear.legality import MAX_QUALITY, is_bonded, side_limit, slot_fits
-from app.search.incumbent import EPSILON, Workbench
+from app.search.incumbent import EPSILON, Incumbent
 
 Kind = Literal["base", "prefix", "suffix", "rune"]
 _COMMON_RUNE = re.compile(r"^(Lesser |Greater |Perfect )?\w+ Rune$")
@@ -208,7 +208,7 @@ def made_of(pool: SlotPool, counts: Mapping[Option, int]) -> GearItem:
     return item
 
 
-async def crafted(ctx: SearchContext, bench: Workbench, slot: str, base_name: str) -> tuple[GearItem, list[str]]:
+async def crafted(ctx: SearchContext, incumbent: Incumbent, slot: str, base_name: str) -> tuple[GearItem, list[str]]:
     """Return the best item found for the slot on the base, within the gear tier, and its lines.
 
     Raises:
@@ -218,22 +218,22 @@ async def crafted(ctx: SearchContext, bench: Workbench, slot: str, base_name: st
     base = next((b for b in known if b.name.casefold() == base_name.casefold() and slot_fits(b, slot)), None)
     if base is None:
         raise UnknownFact(f"{base_name} does not exist, or does not fit {slot} of this character")
-    pool = await slot_pool(replace(ctx, blueprint=bench.blueprint), slot, [base])
+    pool = await slot_pool(replace(ctx, blueprint=incumbent.blueprint), slot, [base])
     item = plain_item(slot, base, pool.item_level)
     for required in sorted(pool.required):
         fact = pool.affixes[required]
         item = with_option(item, Option(slot, fact.side, fact.id), pool)
-    while (better := await _better(bench, pool, item)) is not None:
+    while (better := await _better(incumbent, pool, item)) is not None:
         item = better
     lines = [line for roll in (*item.prefixes, *item.suffixes) for line in pool.affixes[roll.id].lines]
     return item, [*lines, *item.runes]
 
 
-async def _better(bench: Workbench, pool: SlotPool, item: GearItem) -> GearItem | None:
+async def _better(incumbent: Incumbent, pool: SlotPool, item: GearItem) -> GearItem | None:
     """Return the item with the addition that helps most, None when none helps or nothing more fits."""
     options = [option for option in pool.options() if _fits(option, item, pool)]
     items = [with_option(item, option, pool) for option in options]
-    gains = await bench.gains([[Equip(item=one)] for one in (item, *items)])
+    gains = await incumbent.gains([[Equip(item=one)] for one in (item, *items)])
     best = max(range(1, len(gains)), key=lambda i: (gains[i], -i), default=0)
     return items[best - 1] if best and gains[best] > gains[0] + EPSILON else None
 

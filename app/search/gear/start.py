@@ -16,9 +16,9 @@ from app.search.gear.legality import shopping_list
 from app.search.gear.pool import SlotPool, plain_item, slot_pool
 from app.search.gear.uniques import UniqueSearch, measured_alone, wearable
 from app.search.gear.weapons import MAIN_HAND, OFF_HAND, Hands, ways_to_arm
-from app.search.incumbent import EPSILON, Workbench
-from app.search.passives.atlas import main_atlas
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
+from app.search.passives.graph import main_graph
 
 _JEWELS = frozenset({"Ruby", "Emerald", "Sapphire", "Diamond"})
 
@@ -91,26 +91,28 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     Starts from plain items each time, so the result depends on the build and not on what it wore before; when that
     ends worse than what was worn, the old gear stays.
     """
-    bench = await Workbench.open(ctx)
-    await bench.learn_requirements()
-    before, old_score = bench.blueprint, bench.score
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.learn_requirements()
+    before, old_score = incumbent.blueprint, incumbent.score
     pools = await pools_of(ctx)
-    await bench.commit(plainly(bench.blueprint, pools))
-    await AttributeSearch(bench, await main_atlas(ctx)).run()
-    await _dress(bench, GearSearch(bench, pools, unwanted(ctx)), ctx, thorough)
-    if bench.score < old_score - EPSILON and _is_crafted(before):
-        await bench.rewind(before)
+    await incumbent.commit(plainly(incumbent.blueprint, pools))
+    await AttributeSearch(incumbent, await main_graph(ctx)).run()
+    await _dress(incumbent, GearSearch(incumbent, pools, unwanted(ctx)), ctx, thorough)
+    if incumbent.score < old_score - EPSILON and _is_crafted(before):
+        await incumbent.rewind(before)
     bases = usable(await ctx.engine.facts.bases(), ctx)
-    await bench.commit(await charm_changes(ctx, bases, bench.blueprint.items))
-    label = f"{len(pools)} items, {bench.trials} trials; uniques: {_uniques(bench.blueprint) or 'none that helps'}"
-    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, bench.blueprint)}
-    return StageResult(blueprint=bench.blueprint, notes=notes, label=label)
+    await incumbent.commit(await charm_changes(ctx, bases, incumbent.blueprint.items))
+    label = (
+        f"{len(pools)} items, {incumbent.trials} trials; uniques: {_uniques(incumbent.blueprint) or 'none that helps'}"
+    )
+    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, incumbent.blueprint)}
+    return StageResult(blueprint=incumbent.blueprint, notes=notes, label=label)
 
 
-async def _dress(bench: Workbench, search: GearSearch, ctx: SearchContext, thorough: bool) -> None:
+async def _dress(incumbent: Incumbent, search: GearSearch, ctx: SearchContext, thorough: bool) -> None:
     """Craft, try unique items, and exchange single affixes."""
     await search.start()
-    known, alone = await measured_alone(bench, await wearable(ctx, search.pools))
+    known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools))
     await search.craft(ROUNDS if thorough else ROUNDS_AGAIN)
     uniques = UniqueSearch(search, known, alone)
     if known:

@@ -16,7 +16,7 @@ from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.model import Situation, choose
 from app.search.gear.pool import SlotPool, made_of
 from app.search.gear.values import FLAT, Values, Worth, measure, values_of
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import Guard
 
 WEAPON_SLOTS = ("Weapon 1", "Weapon 2")
@@ -98,7 +98,7 @@ WORTHWHILE = 0.03
 
 @dataclass
 class UniqueSearch:
-    """Puts unique items on the workbench's build, which wears the best crafted gear that was found.
+    """Puts unique items on the incumbent's build, which wears the best crafted gear that was found.
 
     `alone`: what each unique changes on the plain build, measured before anything was crafted.
     """
@@ -109,19 +109,19 @@ class UniqueSearch:
     worn: list[GearItem] = field(default_factory=list)
 
     @property
-    def bench(self) -> Workbench:
+    def incumbent(self) -> Incumbent:
         """The build that is dressed."""
-        return self.gear.bench
+        return self.gear.incumbent
 
     async def run(self, most: int) -> None:
         """Put on up to `most` uniques, one at a time, while the whole build measurably gains.
 
         What options are worth is measured once: it guides the choice of the other slots, the gain itself is tried.
         """
-        worth = await measure(self.bench, self.gear.pools, self.gear.plain.effect)
+        worth = await measure(self.incumbent, self.gear.pools, self.gear.plain.effect)
         for _ in range(most):
             outfits = await self._outfits(worth)
-            outputs = await self.bench.outputs_of(outfits)
+            outputs = await self.incumbent.outputs_of(outfits)
             gains = [self._gain(found) for found in outputs]
             best = max(range(len(outfits)), key=lambda index: (gains[index], -index), default=None)
             if best is None or gains[best] < WORTHWHILE or not await self._put_on(outfits[best]):
@@ -130,18 +130,18 @@ class UniqueSearch:
     def _gain(self, outputs: Outputs) -> float:
         if not outputs or not self.gear.keeps_resistances(outputs):
             return float("-inf")
-        return self.bench.objective.score(outputs) - self.bench.score
+        return self.incumbent.objective.score(outputs) - self.incumbent.score
 
     async def _put_on(self, outfit: Sequence[Change]) -> bool:
         """Wear the outfit for good; its unique's slot is chosen no more. False when the engine cannot read it all."""
-        before, missing = self.bench.blueprint, self._missing()
-        await self.bench.commit(outfit)
-        inspection = await self.bench.learn_requirements()
+        before, missing = self.incumbent.blueprint, self._missing()
+        await self.incumbent.commit(outfit)
+        inspection = await self.incumbent.learn_requirements()
         unique = next(c.item for c in outfit if isinstance(c, Equip) and c.item.rarity == "UNIQUE")
         unread = any(finding.slot == unique.slot for finding in inspection.unparsed)
         if unread or self._missing() > missing:
-            await self.bench.rewind(before)
-            await self.bench.learn_requirements()
+            await self.incumbent.rewind(before)
+            await self.incumbent.learn_requirements()
             self.uniques = [item for item in self.uniques if item != unique]
             return False
         self.worn.append(unique)
@@ -150,21 +150,21 @@ class UniqueSearch:
         return True
 
     def _missing(self) -> float:
-        return sum(gap for _, gap in self.bench.objective.attribute_gaps(self.bench.outputs).values())
+        return sum(gap for _, gap in self.incumbent.objective.attribute_gaps(self.incumbent.outputs).values())
 
     async def _outfits(self, worth: Worth) -> list[list[Change]]:
         """Return for each promising unique the changes that put it on and choose the other slots around it."""
         open_slots = {pool.slot for pool in self.gear.pools}
         taken = {item.title for item in self.worn}
         uniques = [item for item in self.uniques if item.slot in open_slots and item.title not in taken]
-        outputs = await self.bench.outputs_of([[Equip(item=item)] for item in uniques])
+        outputs = await self.incumbent.outputs_of([[Equip(item=item)] for item in uniques])
         chosen = self._promising(uniques, outputs)
         around = [self._around(uniques[i], outputs[i], worth) for i in chosen]
         return [changes for changes in await asyncio.gather(*around) if changes is not None]
 
     def _promising(self, uniques: Sequence[GearItem], outputs: Sequence[Outputs]) -> list[int]:
-        free = self.bench.objective.without(*Guard)
-        before = free.score(self.bench.outputs)
+        free = self.incumbent.objective.without(*Guard)
+        before = free.score(self.incumbent.outputs)
         gains = [free.score(found) - before for found in outputs]
         ranked = sorted((i for i, gain in enumerate(gains) if gain >= WORTHWHILE), key=lambda i: (-gains[i], i))
         kept: list[int] = []
@@ -176,15 +176,15 @@ class UniqueSearch:
     async def _around(self, unique: GearItem, outputs: Outputs, worth: Worth) -> list[Change] | None:
         """Return the changes to the unique and the best joint choice of the other slots, None when there is none."""
         pools = [pool for pool in self.gear.pools if pool.slot != unique.slot]
-        worn = {pool.slot: self.bench.blueprint.items[pool.slot] for pool in pools}
-        now = values_of(outputs, self.bench.objective.flask_mana)
+        worn = {pool.slot: self.incumbent.blueprint.items[pool.slot] for pool in pools}
+        now = values_of(outputs, self.incumbent.objective.flask_mana)
         situation = Situation(
             pools,
             worn,
             replace(worth, now=now),
             self.gear.plain_items,
             self._plain_with(unique),
-            self.bench.objective,
+            self.incumbent.objective,
             self.gear.demands(),
         )
         chosen = await asyncio.to_thread(choose, situation)
@@ -205,10 +205,10 @@ def key_of(item: GearItem) -> str:
     return f"{item.slot}/{item.title}/{item.base}"
 
 
-async def measured_alone(bench: Workbench, uniques: Sequence[GearItem]) -> tuple[list[GearItem], dict[str, Values]]:
+async def measured_alone(incumbent: Incumbent, uniques: Sequence[GearItem]) -> tuple[list[GearItem], dict[str, Values]]:
     """Return the uniques that can be put on the committed, plain build, and what each changes there."""
-    outputs = await bench.outputs_of([[Equip(item=item)] for item in uniques])
-    now = values_of(bench.outputs, bench.objective.flask_mana)
+    outputs = await incumbent.outputs_of([[Equip(item=item)] for item in uniques])
+    now = values_of(incumbent.outputs, incumbent.objective.flask_mana)
     usable = [(item, found) for item, found in zip(uniques, outputs, strict=True) if found]
-    found = {key_of(item): values_of(out, bench.objective.flask_mana).minus(now) for item, out in usable}
+    found = {key_of(item): values_of(out, incumbent.objective.flask_mana).minus(now) for item, out in usable}
     return [item for item, _ in usable], found

@@ -10,7 +10,7 @@ from app.engine.base import Outputs
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
 from app.model.stats import DPS
 from app.search.gear.pool import Option, SlotPool, has, with_option, without_option
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import ATTRIBUTE_METRICS, FIGHT_S, PAYMENTS, RESISTANCES
 
 NOTHING = 1e-9
@@ -64,7 +64,9 @@ class Worth:
     effect: Mapping[Option, Values]
 
 
-async def measure(bench: Workbench, pools: Sequence[SlotPool], known: Mapping[Option, Values] | None = None) -> Worth:
+async def measure(
+    incumbent: Incumbent, pools: Sequence[SlotPool], known: Mapping[Option, Values] | None = None
+) -> Worth:
     """Measure every option of the pools on the committed build.
 
     An option that is on the item counts as what would be lost without it; another as what it adds on top. With
@@ -72,17 +74,17 @@ async def measure(bench: Workbench, pools: Sequence[SlotPool], known: Mapping[Op
     that hold the same (rings, jewels) are measured once.
     """
     again = None if known is None else hopeful(pools, known)
-    trials = [t for pool in pools for t in _trials(pool, bench.blueprint.items[pool.slot], again)]
+    trials = [t for pool in pools for t in _trials(pool, incumbent.blueprint.items[pool.slot], again)]
     first: dict[str, int] = {}
     asked = [trial for index, trial in enumerate(trials) if first.setdefault(trial.key, index) == index]
-    outputs = await bench.outputs_of([[Equip(item=trial.item)] for trial in asked])
-    now = values_of(bench.outputs, bench.objective.flask_mana)
+    outputs = await incumbent.outputs_of([[Equip(item=trial.item)] for trial in asked])
+    now = values_of(incumbent.outputs, incumbent.objective.flask_mana)
     effect = {option: (known or {}).get(option, Values()) for pool in pools for option in pool.options()}
-    effect |= {Option(p.slot, "base", bench.blueprint.items[p.slot].base): Values() for p in pools}
+    effect |= {Option(p.slot, "base", incumbent.blueprint.items[p.slot].base): Values() for p in pools}
     found = {trial.key: out for trial, out in zip(asked, outputs, strict=True)}
     for trial in trials:
         out = found[trial.key]
-        tried = values_of(out, bench.objective.flask_mana) if out else None
+        tried = values_of(out, incumbent.objective.flask_mana) if out else None
         effect[trial.option] = _difference(now, tried, trial.there)
     return Worth(now, effect)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.model.blueprint import Allocate, Change, Deallocate, PassiveNode
-from app.search.incumbent import EPSILON, Workbench
-from app.search.passives.atlas import Atlas
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.passives.graph import PassiveGraph
 from app.search.skills.gems import mentions
 
 WIDTH = 10
@@ -21,11 +21,11 @@ Owned = frozenset[int]
 
 
 @dataclass(frozen=True)
-class AscendancySearch:
-    """Searches the ascendancy's passives on a workbench; `wanted` are the plan's, `keywords` break ties."""
+class AscendancySelection:
+    """Searches the ascendancy's passives on an incumbent; `wanted` are the plan's, `keywords` break ties."""
 
-    bench: Workbench
-    atlas: Atlas
+    incumbent: Incumbent
+    graph: PassiveGraph
     wanted: tuple[int, ...] = ()
     keywords: tuple[str, ...] = ()
     banned: frozenset[int] = frozenset()
@@ -36,10 +36,10 @@ class AscendancySearch:
         A set that scores no better than the old one, at the same number of points, does not replace it, unless the
         old one has a banned passive.
         """
-        before, score = self.bench.blueprint, self.bench.score
-        old = [n.id for n in before.nodes if n.id in self.atlas.nodes]
+        before, score = self.incumbent.blueprint, self.incumbent.score
+        old = [n.id for n in before.nodes if n.id in self.graph.nodes]
         if old:
-            await self.bench.commit([Deallocate(nodes=old)])
+            await self.incumbent.commit([Deallocate(nodes=old)])
         layers: dict[int, dict[Owned, float]] = {0: {frozenset(): 0.0}}
         for cost in range(points + 1):
             kept = self._top(layers.get(cost, {}))
@@ -47,15 +47,15 @@ class AscendancySearch:
                 layers.setdefault(self._cost(owned), {})[owned] = gain
         best = self._top(layers[max(c for c in layers if c <= points)])[0]
         if best:
-            await self.bench.commit([self._purchase(best)])
+            await self.incumbent.commit([self._purchase(best)])
         allowed = self.banned.isdisjoint(old) and self._cost(frozenset(old)) >= self._cost(best)
-        if old and allowed and self.bench.score <= score + EPSILON:
-            await self.bench.rewind(before)
+        if old and allowed and self.incumbent.score <= score + EPSILON:
+            await self.incumbent.rewind(before)
             return frozenset(old)
         return best
 
     def _cost(self, owned: Owned) -> int:
-        return len(owned & self.atlas.bought)
+        return len(owned & self.graph.bought)
 
     def _top(self, layer: dict[Owned, float]) -> list[Owned]:
         return sorted(layer, key=lambda owned: (-layer[owned], sorted(owned)))[:WIDTH]
@@ -63,7 +63,7 @@ class AscendancySearch:
     def _extensions(self, kept: Iterable[Owned], points: int) -> list[Owned]:
         found: dict[Owned, None] = {}
         for owned in kept:
-            for route in self.atlas.routes(owned, points).values():
+            for route in self.graph.routes(owned, points).values():
                 if self.banned.isdisjoint(route.nodes):
                     grown = owned | set(route.nodes)
                     found.update(dict.fromkeys(self._with_choices(grown, route.target)))
@@ -71,15 +71,15 @@ class AscendancySearch:
 
     def _with_choices(self, owned: Owned, target: int) -> list[Owned]:
         """Return the set with each exclusive option of the target, or the set alone when it has none."""
-        options = [n.id for n in self.atlas.nodes.values() if n.choice_of == target]
+        options = [n.id for n in self.graph.nodes.values() if n.choice_of == target]
         return [owned | {option} for option in sorted(options)] or [owned]
 
     async def _measured(self, sets: list[Owned]) -> dict[Owned, float]:
-        gains = await self.bench.gains([[self._purchase(owned)] for owned in sets])
+        gains = await self.incumbent.gains([[self._purchase(owned)] for owned in sets])
         return {owned: gain + self._hint(owned) for owned, gain in zip(sets, gains, strict=True)}
 
     def _hint(self, owned: Owned) -> float:
-        spoken = sum(mentions(self.atlas.nodes[node].mods, self.keywords) for node in owned)
+        spoken = sum(mentions(self.graph.nodes[node].mods, self.keywords) for node in owned)
         return WANTED * len(owned & set(self.wanted)) + SPOKEN * spoken
 
     def _purchase(self, owned: Owned) -> Change:
@@ -89,7 +89,7 @@ class AscendancySearch:
         """Return the passives in an order in which each connects to what came before, options last."""
         ordered: list[int] = []
         while True:
-            reachable = self.atlas.routes(frozenset(ordered), 1)
+            reachable = self.graph.routes(frozenset(ordered), 1)
             following = [node for node in sorted(owned) if node in reachable]
             if not following:
                 return [*ordered, *sorted(owned - set(ordered))]

@@ -6,28 +6,28 @@ from dataclasses import dataclass
 
 from app.model.blueprint import Allocate, Change, PassiveNode
 from app.model.names import Attribute
-from app.search.incumbent import EPSILON, Workbench
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import ATTRIBUTE_METRICS
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 
 MOST_SWITCHES = 60
 
 
 @dataclass(frozen=True)
 class AttributeSearch:
-    """Switches the attribute passives of the workbench's build."""
+    """Switches the attribute passives of the incumbent's build."""
 
-    bench: Workbench
-    atlas: Atlas
+    incumbent: Incumbent
+    graph: PassiveGraph
 
     def travel(self) -> list[PassiveNode]:
         """Return the allocated attribute passives in order of id."""
-        nodes = [n for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes]
-        return sorted((n for n in nodes if self.atlas.nodes[n.id].kind == "attribute"), key=lambda n: n.id)
+        nodes = [n for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes]
+        return sorted((n for n in nodes if self.graph.nodes[n.id].kind == "attribute"), key=lambda n: n.id)
 
     async def run(self) -> bool:
         """Meet the requirements, then turn spare passives to what helps most; return whether all are met."""
-        await self.bench.learn_requirements()
+        await self.incumbent.learn_requirements()
         for _ in range(MOST_SWITCHES):
             short = self._short()
             if not short or not await self._serve(short):
@@ -36,7 +36,7 @@ class AttributeSearch:
         return not self._short()
 
     def _short(self) -> Attribute | None:
-        gaps = {a: gap for a, (_, gap) in self.bench.objective.attribute_gaps(self.bench.outputs).items()}
+        gaps = {a: gap for a, (_, gap) in self.incumbent.objective.attribute_gaps(self.incumbent.outputs).items()}
         worst = min(Attribute, key=lambda a: (-gaps[a], a.value))
         return worst if gaps[worst] > 0 else None
 
@@ -48,40 +48,40 @@ class AttributeSearch:
             if node.attribute is not attribute:
                 donors.setdefault(node.attribute, node)
         options = [self._switch([node], attribute) for node in donors.values()]
-        outputs = await self.bench.outputs_of(options)
+        outputs = await self.incumbent.outputs_of(options)
         scored = [
-            (-self.bench.objective.score(found), index)
+            (-self.incumbent.objective.score(found), index)
             for index, found in enumerate(outputs)
             if found and self._missing(found) < missing
         ]
         if not scored:
             return False
-        await self.bench.commit(options[min(scored)[1]])
+        await self.incumbent.commit(options[min(scored)[1]])
         return True
 
     def _total_missing(self) -> float:
-        return self._missing(self.bench.outputs)
+        return self._missing(self.incumbent.outputs)
 
     def _missing(self, outputs: dict[str, float]) -> float:
-        return sum(gap for _, gap in self.bench.objective.attribute_gaps(outputs).values())
+        return sum(gap for _, gap in self.incumbent.objective.attribute_gaps(outputs).values())
 
     async def _use_spare(self) -> None:
         """Turn passives whose attribute nobody needs to the one that raises the score most, while that helps."""
         for _ in range(MOST_SWITCHES):
             options = [self._switch(nodes, a) for nodes in self._spare() for a in Attribute]
-            gains = await self.bench.gains(options)
+            gains = await self.incumbent.gains(options)
             best = max(range(len(options)), key=lambda i: (gains[i], -i), default=None)
             if best is None or gains[best] <= EPSILON:
                 return
-            await self.bench.commit(options[best])
+            await self.incumbent.commit(options[best])
 
     def _spare(self) -> list[list[PassiveNode]]:
         """Return per attribute all passives that its surplus can do without, and a single one of them."""
         found: list[list[PassiveNode]] = []
-        gaps = self.bench.objective.attribute_gaps(self.bench.outputs)
+        gaps = self.incumbent.objective.attribute_gaps(self.incumbent.outputs)
         for attribute in Attribute:
             nodes = [n for n in self.travel() if n.attribute is attribute]
-            surplus = self.bench.outputs.get(ATTRIBUTE_METRICS[attribute], 0.0) - gaps[attribute][0]
+            surplus = self.incumbent.outputs.get(ATTRIBUTE_METRICS[attribute], 0.0) - gaps[attribute][0]
             spare = nodes[: max(0, int(surplus // 6))]
             found += [group for group in (spare, spare[:1]) if group]
         return found

@@ -17,9 +17,9 @@ from app.model.blueprint import Allocate, Change, Deallocate, PassiveNode
 from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.stats import DPS
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import METRICS
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 
 Vector = tuple[float, ...]
 Key = tuple[object, ...]
@@ -66,7 +66,7 @@ def is_nothing(effect: Vector) -> bool:
     return all(abs(v) <= NOISE for v in effect[:-1])
 
 
-class Seats:
+class Sockets:
     """What happens to jewels when sockets are bought and given back; here nothing: jewels wait in their sockets."""
 
     def is_worth_buying(self, node: int) -> bool:
@@ -84,14 +84,14 @@ class Seats:
 
 @dataclass
 class Effects:
-    """Measures the passives of an atlas on a workbench's committed build.
+    """Measures the passives of a graph on an incumbent's committed build.
 
     `local`: passives that may differ from others with the same text, because a radius jewel may reach them.
     """
 
-    bench: Workbench
-    atlas: Atlas
-    seats: Seats = field(default_factory=Seats)
+    incumbent: Incumbent
+    graph: PassiveGraph
+    sockets: Sockets = field(default_factory=Sockets)
     local: frozenset[int] = frozenset()
     hint: Callable[[NodeFact], float] = lambda _: 0.0
     known: dict[Key, Vector | None] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Effects:
 
         What is known to do nothing is not tried again; `again` says whether the rest is.
         """
-        self.held = {n.id: n for n in self.bench.blueprint.nodes}
+        self.held = {n.id: n for n in self.incumbent.blueprint.nodes}
         self._found.clear()
         asked: dict[Key, list[Change]] = {}
         hints: dict[Key, float] = {}
@@ -112,9 +112,9 @@ class Effects:
             for key, change in self._trials(node):
                 if key not in self.known or (again and self._matters(key)):
                     asked.setdefault(key, change)
-                    hints[key] = self.hint(self.atlas.nodes[node])
-        outputs = await self.bench.outputs_of(list(asked.values()))
-        base = vector_of(self.bench.outputs)
+                    hints[key] = self.hint(self.graph.nodes[node])
+        outputs = await self.incumbent.outputs_of(list(asked.values()))
+        base = vector_of(self.incumbent.outputs)
         for key, found in zip(asked, outputs, strict=True):
             self.known[key] = self._effect(base, found, key[0] == "-", hints[key])
         self._found.clear()
@@ -133,14 +133,14 @@ class Effects:
 
     def _trials(self, node: int) -> list[tuple[Key, list[Change]]]:
         if node in self.held:
-            return [(self._key(node, self.held[node].attribute), [Deallocate(nodes=[node]), *self.seats.left(node)])]
-        fact = self.atlas.nodes[node]
+            return [(self._key(node, self.held[node].attribute), [Deallocate(nodes=[node]), *self.sockets.left(node)])]
+        fact = self.graph.nodes[node]
         options: Sequence[Attribute | None] = list(Attribute) if fact.kind == "attribute" else [None]
         return [(self._key(node, option), self.purchase(node, option)) for option in options]
 
     def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:
         """Return the changes that buy one passive."""
-        filled = self.seats.taken(node) if self.atlas.nodes[node].kind == "socket" else []
+        filled = self.sockets.taken(node) if self.graph.nodes[node].kind == "socket" else []
         return [Allocate(nodes=[PassiveNode(id=node, attribute=attribute)]), *filled]
 
     def _key(self, node: int, attribute: Attribute | None) -> Key:
@@ -152,14 +152,14 @@ class Effects:
     def _text(self, node: int) -> Key:
         """Return what makes passives the same: the text, but for sockets and what a radius jewel may reach the id."""
         if node not in self._texts:
-            fact = self.atlas.nodes[node]
+            fact = self.graph.nodes[node]
             words: Key = ("attribute",) if fact.kind == "attribute" else (fact.kind, *fact.mods)
             self._texts[node] = (node,) if fact.kind == "socket" or node in self.local else words
         return self._texts[node]
 
     def is_target(self, node: int) -> bool:
         """Return whether a route may end in the passive: an empty socket is no aim."""
-        return self.atlas.nodes[node].kind != "socket" or self.seats.is_worth_buying(node)
+        return self.graph.nodes[node].kind != "socket" or self.sockets.is_worth_buying(node)
 
     def option(self, attribute: Attribute) -> Vector | None:
         """Return what a further attribute passive adds when it gives the attribute."""

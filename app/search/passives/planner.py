@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.model.names import Attribute
-from app.search.passives.atlas import Atlas, Route
 from app.search.passives.effects import STEPS, ZERO, Effects, Vector, minus, plus
+from app.search.passives.graph import PassiveGraph, Route
 
 
 @dataclass(frozen=True)
-class Draft:
+class TreeDraft:
     """A tree on paper: its passives, what its attribute passives give, its vector and score.
 
     `plain` is the mere sum of what the passives do alone; `vector` adds what was learned of their company.
@@ -29,7 +29,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Correction:
     """How a measurement differed from the sum: passives given back together, passives bought together, the error."""
 
     gone: frozenset[int]
@@ -38,14 +38,14 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Branch:
     """Passives that go together, and the score lost per point without them."""
 
     nodes: frozenset[int]
     loss: float
 
 
-BRANCH = 8
+LARGEST_BRANCH = 8
 """Most passives of a branch that a trade gives back at once."""
 
 HOPEFUL = 24
@@ -57,7 +57,7 @@ OVERSHOOT = 3
 FILLED = 8
 """Offers whose points left over are spent at once, the best."""
 
-TAUGHT = 1e-5
+LEAST_ERROR = 1e-5
 """An error below this is no lesson."""
 
 EPSILON = 1e-6
@@ -69,37 +69,37 @@ Score = Callable[[Vector], float]
 class Planner:
     """Plans with the measured `effects`; `fixed` passives stay, `banned` ones are never bought."""
 
-    atlas: Atlas
+    graph: PassiveGraph
     effects: Effects
     score: Score
     banned: frozenset[int] = frozenset()
     fixed: frozenset[int] = frozenset()
     reach: int = 8
-    lessons: list[Lesson] = field(default_factory=list)
+    corrections: list[Correction] = field(default_factory=list)
     base: frozenset[int] = frozenset()
     _worth: dict[int, float] = field(default_factory=dict)
     _wanted: tuple[Vector, Attribute] | None = None
     _slopes: tuple[Vector, Vector, Vector] | None = None
 
-    def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> Draft:
+    def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> TreeDraft:
         """Return the draft, corrected by the lessons that apply to it."""
         vector = plain
-        if self.lessons:
+        if self.corrections:
             gone, new = self.base - owned, owned - self.base
-            for lesson in self.lessons:
-                if lesson.gone <= gone and lesson.new <= new:
-                    vector = plus(vector, lesson.error)
-        return Draft(owned, attributes, plain, vector, self.score(vector))
+            for correction in self.corrections:
+                if correction.gone <= gone and correction.new <= new:
+                    vector = plus(vector, correction.error)
+        return TreeDraft(owned, attributes, plain, vector, self.score(vector))
 
-    def begin(self, owned: frozenset[int], attributes: Mapping[int, Attribute], vector: Vector) -> Draft:
+    def begin(self, owned: frozenset[int], attributes: Mapping[int, Attribute], vector: Vector) -> TreeDraft:
         """Return the committed tree as a draft, and forget what was learned about another one."""
         self._wanted = None  # what attributes are worth may have been measured anew
         if owned != self.base:
-            self.lessons.clear()
+            self.corrections.clear()
         self.base = owned
         return self.draft(owned, attributes, vector)
 
-    def halves(self, base: Draft, draft: Draft) -> list[Draft]:
+    def halves(self, base: TreeDraft, draft: TreeDraft) -> list[TreeDraft]:
         """Return the draft's two sides alone: what it gives back, and what it buys."""
         gone, new = base.owned - draft.owned, draft.owned - base.owned
         added = {node: a for node, a in draft.attributes.items() if node in new}
@@ -107,18 +107,18 @@ class Planner:
         more = self.draft(base.owned | new, {**base.attributes, **added}, bought)
         return [self.without(base, gone), more] if gone and new else []
 
-    def teach(self, draft: Draft, measured: Vector) -> None:
+    def correct(self, draft: TreeDraft, measured: Vector) -> None:
         """Remember how the measured vector differs from what is expected of the draft by now."""
         expected = self.draft(draft.owned, draft.attributes, draft.plain)
         error = (*minus(measured, expected.vector)[:-1], 0.0)
-        if any(abs(v) > TAUGHT for v in error):
-            self.lessons.append(Lesson(self.base - draft.owned, draft.owned - self.base, error))
+        if any(abs(v) > LEAST_ERROR for v in error):
+            self.corrections.append(Correction(self.base - draft.owned, draft.owned - self.base, error))
 
     # -- spending
 
-    def grown(self, draft: Draft, points: int) -> list[Draft]:
+    def grown(self, draft: TreeDraft, points: int) -> list[TreeDraft]:
         """Return the drafts of spending up to `points` more points, best gain per point first, one per purchase."""
-        steps: list[Draft] = []
+        steps: list[TreeDraft] = []
         while points > 0:
             bought = self._best_purchase(draft, points)
             if bought is None:
@@ -128,20 +128,20 @@ class Planner:
             steps.append(draft)
         return steps
 
-    def _best_purchase(self, draft: Draft, points: int) -> Draft | None:
+    def _best_purchase(self, draft: TreeDraft, points: int) -> TreeDraft | None:
         found = [(self.bought(draft, r), r) for r in self.routes(draft, min(points, self.reach))]
         if not found:
             return None
         return max(found, key=lambda pair: ((pair[0].score - draft.score) / pair[1].points, -pair[1].target))[0]
 
-    def routes(self, draft: Draft, reach: int, most: int = HOPEFUL) -> list[Route]:
+    def routes(self, draft: TreeDraft, reach: int, most: int = HOPEFUL) -> list[Route]:
         """Return the most promising routes of at most `reach` points: by worth per point of their passives alone."""
         return self._promising(draft, reach)[:most]
 
-    def _promising(self, draft: Draft, reach: int) -> list[Route]:
+    def _promising(self, draft: TreeDraft, reach: int) -> list[Route]:
         self._worth.clear()
         wanted = self.wanted(draft)
-        ways, totals = self.atlas.ways(draft.owned, reach, lambda node: self._alone(draft, node, wanted))
+        ways, totals = self.graph.ways(draft.owned, reach, lambda node: self._alone(draft, node, wanted))
         found = [
             (-total / len(ways[node]), node)
             for node, total in totals.items()
@@ -149,7 +149,7 @@ class Planner:
         ]
         return [Route(node, ways[node]) for _, node in sorted(found)]
 
-    def _alone(self, draft: Draft, node: int, wanted: Attribute) -> float:
+    def _alone(self, draft: TreeDraft, node: int, wanted: Attribute) -> float:
         """Return about how much the passive alone adds to the draft's score, by the slopes of the score there."""
         effect = self._effect(node, wanted)
         if effect is None or node in self.banned:
@@ -160,7 +160,7 @@ class Planner:
             self._worth[same] = sum(v * (up[i] if v > 0 else down[i]) for i, v in enumerate(effect) if v)
         return self._worth[same]
 
-    def _slopes_at(self, draft: Draft) -> tuple[Vector, Vector]:
+    def _slopes_at(self, draft: TreeDraft) -> tuple[Vector, Vector]:
         """Return the score gained per unit of each number that grows, and lost per unit of each that shrinks."""
         if self._slopes is None or self._slopes[0] != draft.vector:
             up = tuple(self._slope(draft, i, step) for i, step in enumerate(STEPS))
@@ -168,14 +168,14 @@ class Planner:
             self._slopes = (draft.vector, up, down)
         return self._slopes[1:]
 
-    def _slope(self, draft: Draft, index: int, step: float) -> float:
+    def _slope(self, draft: TreeDraft, index: int, step: float) -> float:
         moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
         return (self.score(moved) - draft.score) / step
 
     def _effect(self, node: int, wanted: Attribute) -> Vector | None:
-        return self.effects.of(node, wanted if self.atlas.nodes[node].kind == "attribute" else None)
+        return self.effects.of(node, wanted if self.graph.nodes[node].kind == "attribute" else None)
 
-    def wanted(self, draft: Draft) -> Attribute:
+    def wanted(self, draft: TreeDraft) -> Attribute:
         """Return the attribute that a further attribute passive should give."""
         if self._wanted is None or self._wanted[0] != draft.vector:
             known = [(a, effect) for a in Attribute if (effect := self.effects.option(a)) is not None]
@@ -183,27 +183,31 @@ class Planner:
             self._wanted = (draft.vector, min(scored)[2] if scored else Attribute.STRENGTH)
         return self._wanted[1]
 
-    def bought(self, draft: Draft, route: Route) -> Draft:
+    def bought(self, draft: TreeDraft, route: Route) -> TreeDraft:
         """Return the draft with the route bought; its attribute passives give what is wanted most."""
         plain, wanted = draft.plain, self.wanted(draft)
         attributes = dict(draft.attributes)
         for node in route.nodes:
             effect = self._effect(node, wanted)
             plain = plus(plain, effect) if effect is not None else plain
-            if self.atlas.nodes[node].kind == "attribute":
+            if self.graph.nodes[node].kind == "attribute":
                 attributes[node] = wanted
         return self.draft(draft.owned | set(route.nodes), attributes, plain)
 
     # -- giving back
 
-    def cuts(self, draft: Draft) -> list[Cut]:
+    def branches(self, draft: TreeDraft) -> list[Branch]:
         """Return the branches that may be given back, the cheapest to lose per point first."""
-        found = {cut for cut in self.atlas.cuts(draft.owned) if len(cut) <= BRANCH and cut.isdisjoint(self.fixed)}
-        made = [self._cut(draft, cut) for cut in found]
-        return sorted(made, key=lambda cut: (cut.loss, sorted(cut.nodes)))
+        found = {
+            branch
+            for branch in self.graph.branches(draft.owned)
+            if len(branch) <= LARGEST_BRANCH and branch.isdisjoint(self.fixed)
+        }
+        made = [self._branch(draft, branch) for branch in found]
+        return sorted(made, key=lambda branch: (branch.loss, sorted(branch.nodes)))
 
-    def _cut(self, draft: Draft, nodes: frozenset[int]) -> Cut:
-        return Cut(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
+    def _branch(self, draft: TreeDraft, nodes: frozenset[int]) -> Branch:
+        return Branch(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
 
     def vector_of(self, nodes: Iterable[int], attributes: Mapping[int, Attribute]) -> Vector:
         """Return the sum of what the passives do; those that were never measured count nothing."""
@@ -213,31 +217,33 @@ class Planner:
             total = plus(total, effect) if effect is not None else total
         return total
 
-    def without(self, draft: Draft, nodes: frozenset[int]) -> Draft:
+    def without(self, draft: TreeDraft, nodes: frozenset[int]) -> TreeDraft:
         """Return the draft without these passives."""
         plain = minus(draft.plain, self.vector_of(nodes, draft.attributes))
         kept = {node: a for node, a in draft.attributes.items() if node not in nodes}
         return self.draft(draft.owned - nodes, kept, plain)
 
-    def shrunk(self, draft: Draft, points: int) -> Draft:
+    def shrunk(self, draft: TreeDraft, points: int) -> TreeDraft:
         """Return the draft with at least `points` passives less, where it costs least."""
-        while points > 0 and (cuts := [cut for cut in self.cuts(draft) if len(cut.nodes) <= max(points, 1)]):
-            draft = self.without(draft, cuts[0].nodes)
-            points -= len(cuts[0].nodes)
+        while points > 0 and (
+            branches := [branch for branch in self.branches(draft) if len(branch.nodes) <= max(points, 1)]
+        ):
+            draft = self.without(draft, branches[0].nodes)
+            points -= len(branches[0].nodes)
         return draft
 
-    def worth_of(self, draft: Draft, node: int) -> float:
+    def worth_of(self, draft: TreeDraft, node: int) -> float:
         """Return the score lost without this one passive of the draft."""
         return draft.score - self.without(draft, frozenset({node})).score
 
     # -- trading
 
-    def trades(self, draft: Draft, most: int = HOPEFUL) -> list[Draft]:
+    def trades(self, draft: TreeDraft, most: int = HOPEFUL) -> list[TreeDraft]:
         """Return drafts of the same cost, best first: a route paid with branches, an attribute switched."""
-        cuts = self.cuts(draft)
+        branches = self.branches(draft)
         routes = self._promising(draft, self.reach)
         is_whole = self._holds(draft.owned)
-        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, cuts, is_whole))]
+        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, branches, is_whole))]
         beside = [route for route in routes if route.points == 1][:most]
         spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
         left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
@@ -247,19 +253,19 @@ class Planner:
         found = [*(offer for offer in filled if offer), *self._switches(draft)]
         return sorted(found, key=lambda offer: (-offer.score, sorted(offer.owned)))
 
-    def _paid(self, draft: Draft, route: Route, cuts: list[Cut], is_whole: bool) -> Draft | None:
+    def _paid(self, draft: TreeDraft, route: Route, branches: list[Branch], is_whole: bool) -> TreeDraft | None:
         """Return the draft that pays for the route with the cheapest branches it does not need, points left or not.
 
         `is_whole`: all that the draft owns hangs together.
         """
         freed: frozenset[int] = frozenset()
-        for cut in cuts:
-            merged = freed | cut.nodes
+        for branch in branches:
+            merged = freed | branch.nodes
             if merged == freed or len(merged) > route.points + OVERSHOOT:
                 continue
             rest = draft.owned - merged
-            stays_whole = is_whole and self.atlas.hang_on_one(cut.nodes, rest)
-            if not (self.atlas.touch(route.nodes, rest) if stays_whole else self._holds(rest | set(route.nodes))):
+            stays_whole = is_whole and self.graph.hang_on_one(branch.nodes, rest)
+            if not (self.graph.touch(route.nodes, rest) if stays_whole else self._holds(rest | set(route.nodes))):
                 continue
             freed, is_whole = merged, stays_whole  # otherwise the route may be what holds it together
             if len(freed) >= route.points:
@@ -268,19 +274,19 @@ class Planner:
 
     def _holds(self, owned: frozenset[int]) -> bool:
         """Return whether all that is owned hangs together."""
-        return self.atlas.connected(owned) == owned
+        return self.graph.connected(owned) == owned
 
-    def _filled(self, draft: Draft, points: int, beside: Sequence[Route]) -> Draft | None:
+    def _filled(self, draft: TreeDraft, points: int, beside: Sequence[Route]) -> TreeDraft | None:
         """Return the draft with the points spent on single passives next to it, None when there are too few."""
         for route in beside:
             if points == 0:
                 return draft
-            near = any(n in draft.owned or n in self.atlas.roots for n in self.atlas.neighbours[route.target])
+            near = any(n in draft.owned or n in self.graph.roots for n in self.graph.neighbours[route.target])
             if near and route.target not in draft.owned:
                 draft, points = self.bought(draft, route), points - 1
         return draft if points == 0 else None
 
-    def _switches(self, draft: Draft) -> list[Draft]:
+    def _switches(self, draft: TreeDraft) -> list[TreeDraft]:
         """Return the draft with one attribute passive of each kind giving another attribute."""
         wanted, found = self.wanted(draft), []
         donors: dict[Attribute, int] = {}
@@ -294,9 +300,9 @@ class Planner:
                 found.append(self.draft(draft.owned, {**draft.attributes, node: wanted}, plain))
         return found
 
-    def traded(self, draft: Draft, most: int) -> list[Draft]:
+    def traded(self, draft: TreeDraft, most: int) -> list[TreeDraft]:
         """Return the drafts after one, two ... up to `most` trades, each the best on paper."""
-        steps: list[Draft] = []
+        steps: list[TreeDraft] = []
         while len(steps) < most:
             offers = self.trades(draft)
             if not offers or offers[0].score <= draft.score + EPSILON:

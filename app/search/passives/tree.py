@@ -15,21 +15,21 @@ from app.engine.base import Outputs
 from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode, Unequip
 from app.model.facts import NodeFact
 from app.model.stats import DPS
-from app.search.incumbent import EPSILON, Workbench
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import METRICS, Objective
-from app.search.passives.atlas import Atlas, Route
-from app.search.passives.effects import Effects, Seats, Vector, outputs_of, vector_of
-from app.search.passives.planner import Draft, Planner
+from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, vector_of
+from app.search.passives.graph import PassiveGraph, Route
+from app.search.passives.planner import Planner, TreeDraft
 from app.search.skills.gems import mentions
 
 
-def levelling_order(atlas: Atlas, owned: frozenset[int], worth: Callable[[int], float]) -> list[int]:
+def levelling_order(graph: PassiveGraph, owned: frozenset[int], worth: Callable[[int], float]) -> list[int]:
     """Return the owned passives so that every prefix is a connected tree.
 
     Each step takes the way, through owned passives only, whose `worth` per point is highest; ties go to the shorter
     way, then to the lower id.
     """
-    inside = Atlas([atlas.nodes[n] for n in sorted((owned | atlas.roots) & atlas.nodes.keys())], atlas.roots)
+    inside = PassiveGraph([graph.nodes[n] for n in sorted((owned | graph.roots) & graph.nodes.keys())], graph.roots)
     order: list[int] = []
     while True:
         routes = inside.routes(frozenset(order), len(owned), worth)
@@ -79,7 +79,7 @@ class TreeLimits:
     rounds: int = 5
     chain: int = 24
     offers: int = 32
-    lessons: int = 5
+    corrections: int = 5
     studied: int = 8
     shakes: tuple[int, ...] = (8, 16, 24)
     trials: int = 6000
@@ -87,50 +87,50 @@ class TreeLimits:
 
 @dataclass
 class TreeSearch:
-    """Improves the passives of an atlas on a workbench.
+    """Improves the passives of a graph on an incumbent.
 
     `banned` passives are never bought, `fixed` ones never given back; `local` ones differ from others with their text.
     `history`: trials so far and the score after each commit.
     """
 
-    bench: Workbench
-    atlas: Atlas
+    incumbent: Incumbent
+    graph: PassiveGraph
     keywords: Sequence[str] = ()
     banned: frozenset[int] = frozenset()
     fixed: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
     limits: TreeLimits = field(default_factory=TreeLimits)
-    seats: Seats = field(default_factory=Seats)
+    sockets: Sockets = field(default_factory=Sockets)
     drift: float = 0.0
     accepted: int = 0
     history: list[tuple[int, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._effects = Effects(self.bench, self.atlas, self.seats, self.local, self._hint)
-        self._planner = Planner(self.atlas, self._effects, self._score, self.banned, self.fixed, self.limits.reach)
+        self._effects = Effects(self.incumbent, self.graph, self.sockets, self.local, self._hint)
+        self._planner = Planner(self.graph, self._effects, self._score, self.banned, self.fixed, self.limits.reach)
         self._blind = False
-        self._begun = self.bench.trials
+        self._begun = self.incumbent.trials
 
     @property
     def owned(self) -> frozenset[int]:
-        """Return the allocated passives of this atlas."""
-        return frozenset(n.id for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes)
+        """Return the allocated passives of this graph."""
+        return frozenset(n.id for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes)
 
     @property
     def spent(self) -> int:
-        """Return the points spent in this atlas."""
-        return len(self.owned & self.atlas.bought)
+        """Return the points spent in this graph."""
+        return len(self.owned & self.graph.bought)
 
     @property
     def trials(self) -> int:
         """Return how many candidates this search has had measured."""
-        return self.bench.trials - self._begun
+        return self.incumbent.trials - self._begun
 
     def _hint(self, fact: NodeFact) -> float:
         return (KEYWORD_BLIND if self._blind else KEYWORD_TIE) * mentions(fact.mods, self.keywords)
 
     def _score(self, vector: Vector) -> float:
-        return self.bench.objective.score(outputs_of(vector)) + vector[-1]
+        return self.incumbent.objective.score(outputs_of(vector)) + vector[-1]
 
     async def spend(self, points: int) -> int:
         """Spend points round by round, measuring anew in between; return the points that nothing could take."""
@@ -150,10 +150,10 @@ class TreeSearch:
 
     async def clear(self) -> None:
         """Give everything back but the fixed passives and what leads to them."""
-        ways = self.atlas.ways_to(self.fixed, self.owned)
+        ways = self.graph.ways_to(self.fixed, self.owned)
         gone = sorted(self.owned - ways)
-        emptied = [change for node in gone for change in self.seats.left(node)]
-        await self.bench.commit([Deallocate(nodes=gone), *emptied])
+        emptied = [change for node in gone for change in self.sockets.left(node)]
+        await self.incumbent.commit([Deallocate(nodes=gone), *emptied])
 
     async def fit(self, points: int) -> None:
         """Make the tree cost exactly the points there are, where possible."""
@@ -171,7 +171,7 @@ class TreeSearch:
         await self._learn()
         base = self._draft()
         routes = await asyncio.to_thread(self._planner.routes, base, self.limits.reach, 4 * most)
-        gains = await self.bench.gains([self.purchase(route) for route in routes])
+        gains = await self.incumbent.gains([self.purchase(route) for route in routes])
         found = sorted(zip(gains, routes, strict=True), key=lambda p: (-p[0] / p[1].points, p[1].target))
         return [route for gain, route in found if gain > EPSILON][:most]
 
@@ -189,7 +189,7 @@ class TreeSearch:
     async def _improved(self) -> bool:
         """Commit one better tree, or return False when no plan keeps its promise."""
         await self._learn()
-        for _ in range(self.limits.lessons):
+        for _ in range(self.limits.corrections):
             for plan in (self._chain, self._single):
                 drafts = await asyncio.to_thread(plan, self._draft())
                 measured = await self._measured(drafts)
@@ -202,15 +202,15 @@ class TreeSearch:
         drafts = await asyncio.to_thread(self._shaken, self._draft())
         return await self._take_best(drafts, await self._measured(drafts))
 
-    def _chain(self, draft: Draft) -> list[Draft]:
+    def _chain(self, draft: TreeDraft) -> list[TreeDraft]:
         return self._planner.traded(draft, self.limits.chain)
 
-    def _single(self, draft: Draft) -> list[Draft]:
+    def _single(self, draft: TreeDraft) -> list[TreeDraft]:
         return self._planner.trades(draft, 2 * self.limits.offers)[: self.limits.offers]
 
-    def _shaken(self, draft: Draft) -> list[Draft]:
+    def _shaken(self, draft: TreeDraft) -> list[TreeDraft]:
         """Return drafts that give back many of the worst passives, spend the points anew and trade on."""
-        found: list[Draft] = []
+        found: list[TreeDraft] = []
         for points in self.limits.shakes:
             less = self._planner.shrunk(draft, points)
             grown = self._planner.grown(less, self._cost(draft) - self._cost(less))
@@ -218,14 +218,14 @@ class TreeSearch:
                 found += [grown[-1], *self._planner.traded(grown[-1], self.limits.chain)[-1:]]
         return found
 
-    async def _measured(self, drafts: Sequence[Draft]) -> list[Outputs]:
-        return await self.bench.outputs_of([self.changes_to(draft) for draft in drafts])
+    async def _measured(self, drafts: Sequence[TreeDraft]) -> list[Outputs]:
+        return await self.incumbent.outputs_of([self.changes_to(draft) for draft in drafts])
 
-    async def _take_best(self, drafts: Sequence[Draft], measured: Sequence[Outputs]) -> bool:
+    async def _take_best(self, drafts: Sequence[TreeDraft], measured: Sequence[Outputs]) -> bool:
         """Commit the best of the measured drafts if it is better than what there is."""
         spoken = self._words(self.owned)
         gains = [
-            self.bench.objective.score(outputs) - self.bench.score + self._words(draft.owned) - spoken
+            self.incumbent.objective.score(outputs) - self.incumbent.score + self._words(draft.owned) - spoken
             for draft, outputs in zip(drafts, measured, strict=True)
         ]
         best = max(range(len(gains)), key=lambda i: (gains[i], -i), default=None)
@@ -233,7 +233,7 @@ class TreeSearch:
             return False
         return await self._commit(drafts[best], gains[best])
 
-    async def _study(self, drafts: Sequence[Draft], measured: Sequence[Outputs]) -> bool:
+    async def _study(self, drafts: Sequence[TreeDraft], measured: Sequence[Outputs]) -> bool:
         """Learn why promises were not kept; return whether there were any promises."""
         base = self._draft()
         pairs = zip(drafts, measured, strict=True)
@@ -241,11 +241,11 @@ class TreeSearch:
         halves = {(h.owned, len(h.attributes)): h for d, _ in broken for h in self._planner.halves(base, d)}
         found = await self._measured(list(halves.values()))
         for draft, outputs in [*zip(halves.values(), found, strict=True), *broken]:
-            self._planner.teach(draft, vector_of(outputs))
+            self._planner.correct(draft, vector_of(outputs))
         return bool(broken)
 
     def _words(self, nodes: Iterable[int]) -> float:
-        return sum(self._hint(self.atlas.nodes[node]) for node in nodes)
+        return sum(self._hint(self.graph.nodes[node]) for node in nodes)
 
     async def variant(self, objective: Objective) -> tuple[frozenset[int], Outputs] | None:
         """Return the passives and numbers of a tree of the same cost that suits another objective better, or None.
@@ -257,14 +257,14 @@ class TreeSearch:
         def score(vector: Vector) -> float:
             return objective.score(outputs_of(vector)) + vector[-1]
 
-        planner = Planner(self.atlas, self._effects, score, self.banned, self.fixed, self.limits.reach)
+        planner = Planner(self.graph, self._effects, score, self.banned, self.fixed, self.limits.reach)
         base = self._draft()
         start = planner.begin(base.owned, base.attributes, base.plain)
         drafts = await asyncio.to_thread(planner.traded, start, self.limits.chain)
         measured = await self._measured(drafts)
         scores = [objective.score(outputs) for outputs in measured]
         best = max(range(len(scores)), key=lambda i: (scores[i], -i), default=None)
-        if best is None or scores[best] <= objective.score(self.bench.outputs) + EPSILON:
+        if best is None or scores[best] <= objective.score(self.incumbent.outputs) + EPSILON:
             return None
         return drafts[best].owned, measured[best]
 
@@ -272,11 +272,11 @@ class TreeSearch:
         """Return the passives in the order in which to take them."""
         await self._effects.learn(sorted(self.owned))
         draft = self._draft()
-        return levelling_order(self.atlas, self.owned, lambda node: self._planner.worth_of(draft, node))
+        return levelling_order(self.graph, self.owned, lambda node: self._planner.worth_of(draft, node))
 
     async def _learn(self) -> None:
         is_first = not self._effects.known
-        near = self.atlas.routes(self.owned, self.limits.reach)
+        near = self.graph.routes(self.owned, self.limits.reach)
         wanted = [*sorted(self.owned - self.fixed), *near]
         await self._effects.learn(wanted)
         if is_first and self._sees_nothing():
@@ -288,38 +288,38 @@ class TreeSearch:
         """Return whether no passive moves the damage at all."""
         at = METRICS.index(DPS)
         moved = any(abs(effect[at]) > EPSILON for effect in self._effects.known.values() if effect is not None)
-        return self.bench.outputs.get(DPS, 0.0) <= 0 or not moved
+        return self.incumbent.outputs.get(DPS, 0.0) <= 0 or not moved
 
-    def _draft(self) -> Draft:
-        held = {n.id: n.attribute for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes}
-        vector = vector_of(self.bench.outputs)
+    def _draft(self) -> TreeDraft:
+        held = {n.id: n.attribute for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes}
+        vector = vector_of(self.incumbent.outputs)
         attributes = {node: attribute for node, attribute in held.items() if attribute is not None}
         return self._planner.begin(frozenset(held), attributes, vector)
 
-    def _cost(self, draft: Draft) -> int:
-        return len(draft.owned & self.atlas.bought)
+    def _cost(self, draft: TreeDraft) -> int:
+        return len(draft.owned & self.graph.bought)
 
-    def changes_to(self, draft: Draft) -> list[Change]:
+    def changes_to(self, draft: TreeDraft) -> list[Change]:
         """Return the changes that turn the committed tree into the draft."""
-        held = {n.id: n for n in self.bench.blueprint.nodes if n.id in self.atlas.nodes}
+        held = {n.id: n for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes}
         gone = sorted(held.keys() - draft.owned)
-        new = self.atlas.in_order(draft.owned - held.keys(), frozenset(held) & draft.owned)
+        new = self.graph.in_order(draft.owned - held.keys(), frozenset(held) & draft.owned)
         switched = [n for n, a in sorted(draft.attributes.items()) if n in held and held[n].attribute is not a]
         bought = [PassiveNode(id=n, attribute=draft.attributes.get(n)) for n in new]
         bought += [held[n].model_copy(update={"attribute": draft.attributes[n]}) for n in switched]
         changes: list[Change] = [Deallocate(nodes=gone)] if gone else []
-        changes += [change for n in gone for change in self.seats.left(n)]
+        changes += [change for n in gone for change in self.sockets.left(n)]
         changes += [Allocate(nodes=bought)] if bought else []
-        return changes + [change for n in new if self._is_socket(n) for change in self.seats.taken(n)]
+        return changes + [change for n in new if self._is_socket(n) for change in self.sockets.taken(n)]
 
     def _is_socket(self, node: int) -> bool:
-        return self.atlas.nodes[node].kind == "socket"
+        return self.graph.nodes[node].kind == "socket"
 
-    async def _commit(self, draft: Draft, promised: float | None = None) -> bool:
+    async def _commit(self, draft: TreeDraft, promised: float | None = None) -> bool:
         """Commit the draft; a plan that does not keep what its trial promised is taken back."""
-        before = self.bench.blueprint
-        gained = await self.bench.commit(self.changes_to(draft))
-        self.history.append((self.trials, self.bench.score))
+        before = self.incumbent.blueprint
+        gained = await self.incumbent.commit(self.changes_to(draft))
+        self.history.append((self.trials, self.incumbent.score))
         if promised is None:
             return True
         self.drift = max(self.drift, abs(gained - promised))
@@ -332,4 +332,4 @@ class TreeSearch:
 
     async def rewind(self, blueprint: Blueprint) -> None:
         """Return to an earlier tree; everything else of the build stays as it is."""
-        await self.bench.commit(restoring(self.bench.blueprint, blueprint))
+        await self.incumbent.commit(restoring(self.incumbent.blueprint, blueprint))

@@ -7,13 +7,13 @@ that keeps 20 passives for the idle set gets 20 of its own for nothing, as long 
 from __future__ import annotations
 
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
-from app.search.incumbent import EPSILON, Workbench
-from app.search.passives.atlas import Atlas
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.passives.graph import PassiveGraph
 
 MOST = 24
 """Weapon-set points that quests give."""
 
-UNMARKED = frozenset({"keystone", "socket"})
+IN_BOTH_SETS = frozenset({"keystone", "socket"})
 """Kinds that always count for both sets."""
 
 
@@ -22,22 +22,22 @@ def of_set(blueprint: Blueprint, weapon_set: WeaponSet) -> list[PassiveNode]:
     return [n for n in blueprint.nodes if n.weapon_set == weapon_set]
 
 
-async def set_in_use(bench: Workbench) -> WeaponSet:
+async def set_in_use(incumbent: Incumbent) -> WeaponSet:
     """Return the weapon set that the calculation uses: the one whose passives change a number, 1 when none does."""
-    second = [n.id for n in of_set(bench.blueprint, 2)]
+    second = [n.id for n in of_set(incumbent.blueprint, 2)]
     if not second:
         return 1
-    tried = (await bench.outputs_of([[Deallocate(nodes=second)]]))[0]
-    same = all(abs(tried.get(key, 0.0) - value) <= EPSILON for key, value in bench.outputs.items())
+    tried = (await incumbent.outputs_of([[Deallocate(nodes=second)]]))[0]
+    same = all(abs(tried.get(key, 0.0) - value) <= EPSILON for key, value in incumbent.outputs.items())
     return 1 if same else 2
 
 
-def anchors(atlas: Atlas, owned: frozenset[int], idle: frozenset[int]) -> frozenset[int]:
+def anchors(graph: PassiveGraph, owned: frozenset[int], idle: frozenset[int]) -> frozenset[int]:
     """Return the owned passives that the idle set's passives hang on; they must stay, for both sets."""
-    return frozenset(n for node in idle if node in atlas.nodes for n in atlas.neighbours[node] if n in owned)
+    return frozenset(n for node in idle if node in graph.nodes for n in graph.neighbours[node] if n in owned)
 
 
-def marked(atlas: Atlas, owned: frozenset[int], count: int, kept: frozenset[int]) -> list[int]:
+def assignable(graph: PassiveGraph, owned: frozenset[int], count: int, kept: frozenset[int]) -> list[int]:
     """Return `count` passives (or as many as there are) to mark: outermost first, so that the rest hangs together.
 
     `kept` passives stay unmarked, and so does what leads to them.
@@ -45,8 +45,8 @@ def marked(atlas: Atlas, owned: frozenset[int], count: int, kept: frozenset[int]
     found: list[int] = []
     rest = owned
     while len(found) < count:
-        leaves = sorted(cut for cut in map(sorted, atlas.cuts(rest)) if len(cut) == 1)
-        free = [n for (n,) in leaves if n not in kept and atlas.nodes[n].kind not in UNMARKED]
+        leaves = sorted(branch for branch in map(sorted, graph.branches(rest)) if len(branch) == 1)
+        free = [n for (n,) in leaves if n not in kept and graph.nodes[n].kind not in IN_BOTH_SETS]
         if not free:
             return found
         found.append(free[0])
@@ -54,7 +54,7 @@ def marked(atlas: Atlas, owned: frozenset[int], count: int, kept: frozenset[int]
     return found
 
 
-def marking(blueprint: Blueprint, nodes: list[int], weapon_set: WeaponSet) -> list[Change]:
+def assignment(blueprint: Blueprint, nodes: list[int], weapon_set: WeaponSet) -> list[Change]:
     """Return the change that allocates exactly these passives (and those of the other set) for one set only."""
     chosen = set(nodes)
     wanted = [(n, weapon_set if n.id in chosen else 0) for n in blueprint.nodes if n.weapon_set in (0, weapon_set)]

@@ -15,9 +15,9 @@ from app.search.gear.jewels import JEWEL_BASES
 from app.search.gear.model import Demands, Situation, choose
 from app.search.gear.pool import SlotPool, made_of, plain_item, slot_pool
 from app.search.gear.values import measure, values_of
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import ATTRIBUTE_METRICS, RESISTANCES
-from app.search.refine.work import WORTHWHILE, Proposal, Work
+from app.search.refine.work import WORTHWHILE, Candidate, Work
 
 HAND_SLOTS = ("Weapon 1", "Weapon 2")
 RING_3 = "Ring 3"
@@ -37,7 +37,7 @@ class ItemLever:
     parts: tuple[Part, ...]
     most: int = 5
 
-    async def propose(self, work: Work) -> list[Proposal]:
+    async def propose(self, work: Work) -> list[Candidate]:
         """Return the best item of every slot that may be changed."""
         named: list[tuple[str, Sequence[Change]]] = []
         for slot in self._slots(work):
@@ -46,7 +46,7 @@ class ItemLever:
                 named.append((slot, [Equip(item=item)]))
         return [found for found in await work.proposals(named) if found.gain > WORTHWHILE]
 
-    async def pull(self, work: Work, hints: Sequence[Proposal]) -> None:
+    async def pull(self, work: Work, hints: Sequence[Candidate]) -> None:
         """Put the items on, best first; what is left is looked for anew once the hints are used up."""
         left, fresh, made = list(hints), False, 0
         while made < self.most and not work.done():
@@ -58,14 +58,14 @@ class ItemLever:
             else:
                 left, fresh = await self.propose(work), True
 
-    async def _put_on(self, work: Work, best: Proposal) -> int:
+    async def _put_on(self, work: Work, best: Candidate) -> int:
         """Wear the item; one with a line that the engine does not read, or that promises too much, comes off again."""
-        before, score = work.bench.blueprint, work.bench.score
-        await work.bench.commit(best.changes)
-        inspection = await work.bench.learn_requirements()
+        before, score = work.incumbent.blueprint, work.incumbent.score
+        await work.incumbent.commit(best.changes)
+        inspection = await work.incumbent.learn_requirements()
         unread = any(finding.slot == best.name for finding in inspection.unparsed)
-        if unread or work.bench.score < score + WORTHWHILE / 2:
-            await work.bench.rewind(before)
+        if unread or work.incumbent.score < score + WORTHWHILE / 2:
+            await work.incumbent.rewind(before)
             return 0
         return 1
 
@@ -76,20 +76,20 @@ class ItemLever:
 
 
 def _gear_slots(work: Work) -> list[str]:
-    worn = work.bench.blueprint.items
+    worn = work.incumbent.blueprint.items
     hands = [slot for slot in HAND_SLOTS if slot in worn]
     third = [RING_3] if RING_3 in worn else []
     return [*ARMOUR_SLOTS, *JEWELLERY_SLOTS, *third, *hands]
 
 
 def _sockets(work: Work) -> list[str]:
-    owned = sorted(node.id for node in work.bench.blueprint.nodes)
+    owned = sorted(node.id for node in work.incumbent.blueprint.nodes)
     sockets = [i for i in owned if i in work.nodes and work.nodes[i].kind == "socket"]
     return [f"{JEWEL_SLOT}{node}" for node in sockets]
 
 
 def _may_go(work: Work, slot: str) -> bool:
-    item = work.bench.blueprint.items.get(slot)
+    item = work.incumbent.blueprint.items.get(slot)
     if item is None:
         return not _bare_on_purpose(work, slot)
     return item.rarity != "UNIQUE" and not (item.rarity == "NORMAL" and work.ctx.level >= PLAIN_ON_PURPOSE)
@@ -97,7 +97,7 @@ def _may_go(work: Work, slot: str) -> bool:
 
 def _bare_on_purpose(work: Work, slot: str) -> bool:
     """A single empty slot of a grown character is empty for a reason; several are just not filled yet."""
-    worn = work.bench.blueprint.items
+    worn = work.incumbent.blueprint.items
     empty = [name for name in (*ARMOUR_SLOTS, *JEWELLERY_SLOTS) if name not in worn]
     return empty == [slot] and work.ctx.level >= GROWN
 
@@ -114,7 +114,7 @@ async def best_item(work: Work, slot: str) -> GearItem | None:
     if probe is None:
         return None
     worth = await measure(probe, [pool])
-    work.bench.trials += probe.trials
+    work.incumbent.trials += probe.trials
     worn = {slot: plain}
     situation = Situation([pool], worn, worth, worn, worth, work.objective, _demands(work))
     chosen = await asyncio.to_thread(choose, situation)
@@ -125,18 +125,18 @@ def _finished(pool: SlotPool, item: GearItem) -> GearItem | None:
     return item if item.prefixes or item.suffixes or not pool.affixes else None
 
 
-async def _dressed(work: Work, plain: GearItem) -> Workbench | None:
+async def _dressed(work: Work, plain: GearItem) -> Incumbent | None:
     """Return a bench on the build as if it wore the plain item; nothing is committed."""
-    probe = Workbench(work.bench.session, work.bench.blueprint, work.objective)
-    items = {**work.bench.blueprint.items, plain.slot: plain}
-    probe.blueprint = work.bench.blueprint.model_copy(update={"items": items})
+    probe = Incumbent(work.incumbent.session, work.incumbent.blueprint, work.objective)
+    items = {**work.incumbent.blueprint.items, plain.slot: plain}
+    probe.blueprint = work.incumbent.blueprint.model_copy(update={"items": items})
     probe.outputs = (await probe.outputs_of([[Equip(item=plain)]]))[0]
     return probe if probe.outputs else None
 
 
 def _demands(work: Work) -> Demands:
     """Return what the build has now, up to what it needs: an exchange must not open a gap."""
-    now = values_of(work.bench.outputs, work.objective.flask_mana).flat
+    now = values_of(work.incumbent.outputs, work.objective.flask_mana).flat
     least = {key: min(work.objective.floors.resistance.good, now.get(key, 0.0)) for key in RESISTANCES}
     least |= {key: min(0.0, now.get(key, 0.0)) for key in ("Spirit", "MANA", "LIFE")}
     needs = work.objective.required
@@ -148,7 +148,7 @@ def _bases(work: Work, slot: str) -> list[BaseFact]:
     """Return the bases that compete for the slot: what is held keeps its kind, armour may change its kind."""
     ordinary = usable(work.bases.values(), work.ctx)
     ordinary.sort(key=lambda base: base.name)
-    worn = work.bench.blueprint.items.get(slot)
+    worn = work.incumbent.blueprint.items.get(slot)
     own = work.bases.get(worn.base) if worn else None
     if slot.startswith(JEWEL_SLOT):
         return [base for base in ordinary if base.name in JEWEL_BASES]

@@ -13,16 +13,16 @@ from app.model.experiments import Wish
 from app.model.moves import Locks, Part
 from app.model.stats import Inspection, Stats
 from app.search.base import SearchContext
-from app.search.incumbent import flask_mana, lens, required_attributes, strongest_group
+from app.search.incumbent import flask_mana, required_attributes, strongest_group, trial_prefix
 from app.search.objective import METRICS
-from app.search.panel import open_panel
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 from app.search.refine.items import ItemLever
 from app.search.refine.objective import refine_objective
-from app.search.refine.passives import AscendancyLever, AttributeLever, PointLever, TreeLever, loaded_atlas, owned_of
+from app.search.refine.passives import AscendancyLever, AttributeLever, PointLever, TreeLever, loaded_graph, owned_of
 from app.search.refine.session import LoadedSession
 from app.search.refine.skills import SpiritLever, SupportLever
-from app.search.refine.work import Entry, Ledger, Lever, Proposal, Work
+from app.search.refine.work import Candidate, Commit, Lever, RecordedIncumbent, Work
+from app.search.sessions import open_parallel
 
 LEVERS: tuple[Lever, ...] = (
     PointLever(),
@@ -57,12 +57,12 @@ class Parent:
 
 
 async def read_parent(engine: Engine, xml: bytes, blueprint: Blueprint, inspection: Inspection | None) -> Parent:
-    """Measure the file in a fresh session, under the lens through which its damage is seen."""
+    """Measure the file in a fresh session, with the skill as the main one that its damage comes from."""
     async with engine.session() as session:
         await session.load(xml)
         strongest = await strongest_group(session, blueprint)
         found = inspection or await session.inspect()
-        (outputs,) = await session.what_if([lens(strongest, blueprint)], METRICS)
+        (outputs,) = await session.what_if([trial_prefix(strongest, blueprint)], METRICS)
     return Parent(xml, blueprint, strongest, outputs, found)
 
 
@@ -70,16 +70,16 @@ async def read_parent(engine: Engine, xml: bytes, blueprint: Blueprint, inspecti
 async def open_work(
     ctx: SearchContext, parent: Parent, wish: Wish, locks: Locks, made: Sequence[Change], sessions: int
 ) -> AsyncIterator[Work]:
-    """Open a panel on the file with the changes made so far.
+    """Open sessions on the file with the changes made so far.
 
     `ctx.session` is not used; `ctx.blueprint` is the parent's with the changes made.
     """
     facts = ctx.engine.facts
     nodes = await facts.nodes()
     inside = [node.id for node in nodes if node.ascendancy is not None]
-    async with open_panel(ctx.engine, None, sessions) as panel:
-        seen = lens(parent.strongest, parent.blueprint)
-        loaded = LoadedSession(panel, parent.xml, parent.blueprint, locks, frozenset(inside), seen)
+    async with open_parallel(ctx.engine, None, sessions) as parallel:
+        seen = trial_prefix(parent.strongest, parent.blueprint)
+        loaded = LoadedSession(parallel, parent.xml, parent.blueprint, locks, frozenset(inside), seen)
         await loaded.open(made)
         ctx = replace(ctx, session=loaded, blueprint=await loaded.blueprint())
         work = await _work(ctx, loaded, parent, wish, locks)
@@ -92,23 +92,23 @@ async def _work(ctx: SearchContext, loaded: LoadedSession, parent: Parent, wish:
     objective = refine_objective(wish, parent.outputs, ctx.floors)
     objective = replace(objective, flask_mana=await flask_mana(ctx), required=required_attributes(parent.inspection))
     objective = replace(objective, gaps=objective.shortfalls(parent.outputs))
-    bench = Ledger(loaded, ctx.blueprint, objective)
-    await bench.measure()
-    inspection = await bench.learn_requirements()
-    atlas = await _atlas(ctx)
+    incumbent = RecordedIncumbent(loaded, ctx.blueprint, objective)
+    await incumbent.measure()
+    inspection = await incumbent.learn_requirements()
+    graph = await _graph(ctx)
     points = inspection.points
     return Work(
         ctx=ctx,
-        bench=bench,
+        incumbent=incumbent,
         locks=locks,
-        atlas=atlas or Atlas([], []),
+        graph=graph or PassiveGraph([], []),
         gems={gem.id: gem for gem in await facts.gems()},
         bases={base.name: base for base in await facts.bases()},
         nodes={node.id: node for node in await facts.nodes()},
         strongest=parent.strongest,
-        points=_earned(ctx.level, points.get("available", 0)) - points.get("used", 0) if atlas is not None else 0,
+        points=_earned(ctx.level, points.get("available", 0)) - points.get("used", 0) if graph is not None else 0,
         ascendancy_points=ctx.floors.ascendancy_points - points.get("ascendancy_used", 0),
-        asides=[] if atlas is not None else [NO_TREE],
+        asides=[] if graph is not None else [NO_TREE],
     )
 
 
@@ -118,9 +118,9 @@ def _earned(level: int, available: int) -> int:
     return min(available, level - 1 + quests)
 
 
-async def _atlas(ctx: SearchContext) -> Atlas | None:
+async def _graph(ctx: SearchContext) -> PassiveGraph | None:
     start = next(c.start_node for c in await ctx.engine.facts.classes() if c.name == ctx.blueprint.class_name)
-    return loaded_atlas(await ctx.engine.facts.nodes(), start, owned_of(ctx.blueprint))
+    return loaded_graph(await ctx.engine.facts.nodes(), start, owned_of(ctx.blueprint))
 
 
 def available(work: Work) -> list[Lever]:
@@ -131,19 +131,19 @@ def available(work: Work) -> list[Lever]:
 
 
 def _useful(work: Work, lever: Lever) -> bool:
-    if isinstance(lever, (TreeLever, PointLever, AttributeLever)) and not work.atlas.nodes:
+    if isinstance(lever, (TreeLever, PointLever, AttributeLever)) and not work.graph.nodes:
         return False
     if isinstance(lever, PointLever):
         return work.points > 0
     return work.ascendancy_points > 0 if isinstance(lever, AscendancyLever) else True
 
 
-async def screen(work: Work) -> dict[str, list[Proposal]]:
+async def screen(work: Work) -> dict[str, list[Candidate]]:
     """Return per lever what it would do first, tried but not committed."""
     return {lever.name: await lever.propose(work) for lever in available(work)}
 
 
-def order(screened: Mapping[str, Sequence[Proposal]], damage: bool) -> list[str]:
+def order(screened: Mapping[str, Sequence[Candidate]], damage: bool) -> list[str]:
     """Return the levers in the order in which to pull them: what is free, then what promised most.
 
     Supports, which cannot be screened, come early when damage is wished and late otherwise.
@@ -156,20 +156,20 @@ def order(screened: Mapping[str, Sequence[Proposal]], damage: bool) -> list[str]
     return [*first, *early, *best] if damage else [*first, *best, *early]
 
 
-async def pull(work: Work, name: str, hints: Sequence[Proposal]) -> list[Entry]:
+async def pull(work: Work, name: str, hints: Sequence[Candidate]) -> list[Commit]:
     """Pull one lever and return what it committed; one that ends worse than it began is taken back."""
     lever = next(lever for lever in LEVERS if lever.name == name)
-    before, score, count = work.bench.blueprint, work.bench.score, len(work.bench.marks.entries)
-    work.bench.marks.reason = name
+    before, score, count = work.incumbent.blueprint, work.incumbent.score, len(work.incumbent.commits)
+    work.incumbent.reason = name
     await lever.pull(work, hints)
-    if work.bench.score <= score and work.bench.blueprint != before:
-        await work.bench.rewind(before)
-    return work.bench.marks.entries[count:]
+    if work.incumbent.score <= score and work.incumbent.blueprint != before:
+        await work.incumbent.rewind(before)
+    return work.incumbent.commits[count:]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A fresh session's word on a file with changes: figures under the lens, the build's own numbers, its findings."""
+    """A fresh session's word on a file with changes: figures of the strongest skill, the build's own, its findings."""
 
     outputs: Outputs
     stats: Stats
@@ -184,5 +184,5 @@ async def check(engine: Engine, parent: Parent, changes: Sequence[Change]) -> Ch
         if changes:
             await session.apply(changes)
         stats, inspection = await session.stats(), await session.inspect()
-        (outputs,) = await session.what_if([lens(parent.strongest, parent.blueprint)], METRICS)
+        (outputs,) = await session.what_if([trial_prefix(parent.strongest, parent.blueprint)], METRICS)
         return Checked(outputs, stats, inspection, await session.export() if changes else parent.xml)

@@ -15,8 +15,8 @@ class LoadedSession:
     """A `Session` over another one, which has been given a file instead of a blueprint.
 
     A file says more than a blueprint (chosen skill parts, notes, item sets), so going back means loading it again.
-    A candidate that touches what is locked cannot be tried; committing one is our bug. `lens` is put before every
-    trial and never committed.
+    A candidate that touches what is locked cannot be tried; committing one is our bug. `trial_prefix` is put before
+    every trial and never committed.
     """
 
     def __init__(
@@ -26,13 +26,13 @@ class LoadedSession:
         blueprint: Blueprint,
         locks: Locks,
         ascendancy: Collection[int] = (),
-        lens: Sequence[Change] = (),
+        trial_prefix: Sequence[Change] = (),
     ) -> None:
         self._inner = inner
         self._xml = xml
         self._locks = locks
         self._ascendancy = ascendancy
-        self._lens = list(lens)
+        self._trial_prefix = list(trial_prefix)
         self._blueprint = blueprint
         self._made: list[Change] = []
         self._known: list[tuple[Blueprint, int]] = [(blueprint, 0)]
@@ -93,7 +93,7 @@ class LoadedSession:
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
         """Return the metrics of each candidate; a candidate that touches what is locked gives an empty dict."""
         open_ones = [i for i, candidate in enumerate(candidates) if not self._forbidden(candidate)]
-        found = await self._inner.what_if([[*self._lens, *candidates[i]] for i in open_ones], metrics)
+        found = await self._inner.what_if([[*self._trial_prefix, *candidates[i]] for i in open_ones], metrics)
         outputs: list[Outputs] = [{} for _ in candidates]
         for index, answer in zip(open_ones, found, strict=True):
             outputs[index] = answer

@@ -11,15 +11,15 @@ from app.model.blueprint import Blueprint, Change
 from app.model.facts import BaseFact, GemFact, NodeFact
 from app.model.moves import Locks, Part
 from app.search.base import SearchContext
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import Objective
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 from app.search.refine.objective import RefineObjective
 from app.search.refine.session import LoadedSession
 
 
 @dataclass(frozen=True)
-class Entry:
+class Commit:
     """One commit: the build before, the changes, and the figures before and after."""
 
     build: Blueprint
@@ -29,36 +29,29 @@ class Entry:
     reason: str = ""
 
 
-@dataclass
-class Marks:
-    """What the next commits are for."""
-
-    reason: str = ""
-    entries: list[Entry] = field(default_factory=list)
-
-
-class Ledger(Workbench):
-    """A workbench on a loaded file."""
+class RecordedIncumbent(Incumbent):
+    """An incumbent on a loaded file, which keeps a record of its commits and what they were for."""
 
     def __init__(self, session: LoadedSession, blueprint: Blueprint, objective: Objective) -> None:
         super().__init__(session, blueprint, objective)
         self.loaded = session
-        self.marks = Marks()
+        self.reason = ""
+        self.commits: list[Commit] = []
 
     async def commit(self, changes: Sequence[Change]) -> float:
         """Commit the changes, note them and return the gain."""
         build, before, made = self.blueprint, dict(self.outputs), len(self.loaded.made)
         gain = await super().commit(changes)
         done = tuple(self.loaded.made[made:])
-        self.marks.entries.append(Entry(build, done, before, dict(self.outputs), self.marks.reason))
+        self.commits.append(Commit(build, done, before, dict(self.outputs), self.reason))
         return gain
 
     async def rewind(self, blueprint: Blueprint) -> None:
         """Go back to an earlier blueprint and forget what was committed since then."""
         await super().rewind(blueprint)
-        at = next((i for i, entry in enumerate(self.marks.entries) if entry.build == blueprint), None)
+        at = next((i for i, commit in enumerate(self.commits) if commit.build == blueprint), None)
         if at is not None:
-            del self.marks.entries[at:]
+            del self.commits[at:]
 
 
 WORTHWHILE = 0.005
@@ -66,7 +59,7 @@ WORTHWHILE = 0.005
 
 
 @dataclass(frozen=True)
-class Proposal:
+class Candidate:
     """Something that could be done: changes that go together, the measured figures and the gain in score."""
 
     name: str
@@ -84,9 +77,9 @@ class Work:
     """
 
     ctx: SearchContext
-    bench: Ledger
+    incumbent: RecordedIncumbent
     locks: Locks
-    atlas: Atlas
+    graph: PassiveGraph
     gems: dict[str, GemFact]
     bases: dict[str, BaseFact]
     nodes: dict[int, NodeFact]
@@ -98,23 +91,23 @@ class Work:
     @property
     def objective(self) -> RefineObjective:
         """The objective of the wish."""
-        objective = self.bench.objective
+        objective = self.incumbent.objective
         assert isinstance(objective, RefineObjective)
         return objective
 
     def now(self) -> SearchContext:
         """Return the search context with the build as it stands."""
-        return replace(self.ctx, blueprint=self.bench.blueprint)
+        return replace(self.ctx, blueprint=self.incumbent.blueprint)
 
     def done(self) -> bool:
         """Return whether the wish is fulfilled with something to spare."""
-        return self.objective.enough(self.bench.outputs)
+        return self.objective.enough(self.incumbent.outputs)
 
-    async def proposals(self, named: Sequence[tuple[str, Sequence[Change]]]) -> list[Proposal]:
+    async def proposals(self, named: Sequence[tuple[str, Sequence[Change]]]) -> list[Candidate]:
         """Try what is named and return it, best first."""
-        outputs = await self.bench.outputs_of([changes for _, changes in named])
+        outputs = await self.incumbent.outputs_of([changes for _, changes in named])
         found = [
-            Proposal(name, tuple(changes), figures, self.objective.score(figures) - self.bench.score)
+            Candidate(name, tuple(changes), figures, self.objective.score(figures) - self.incumbent.score)
             for (name, changes), figures in zip(named, outputs, strict=True)
         ]
         return sorted(found, key=lambda p: (-p.gain, p.name))
@@ -133,10 +126,10 @@ class Lever(Protocol):
         """What it touches."""
         ...
 
-    async def propose(self, work: Work) -> list[Proposal]:
+    async def propose(self, work: Work) -> list[Candidate]:
         """Return what this lever would do first, best first; nothing when it cannot help."""
         ...
 
-    async def pull(self, work: Work, hints: Sequence[Proposal]) -> None:
+    async def pull(self, work: Work, hints: Sequence[Candidate]) -> None:
         """Commit what helps until the wish is fulfilled or nothing worthwhile is left; `hints` were found before."""
         ...

@@ -10,7 +10,7 @@ from itertools import combinations
 from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import Attribute, GearTier
-from app.search.incumbent import EPSILON, Workbench
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Objective
 from app.search.skills.gems import gem, mentions, support_slots, usable_level, with_supports
 
@@ -65,10 +65,10 @@ def joined(team: Team, newcomers: Iterable[str]) -> Team:
 
 
 @dataclass
-class SupportSearch:
-    """Searches the supports of one group (`index`, 1-based) on a workbench."""
+class SupportSelection:
+    """Searches the supports of one group (`index`, 1-based) on an incumbent."""
 
-    bench: Workbench
+    incumbent: Incumbent
     index: int
     rules: SupportRules
     facts: dict[str, GemFact]
@@ -77,7 +77,7 @@ class SupportSearch:
     @property
     def group(self) -> SkillGroup:
         """Return the group as it stands."""
-        return self.bench.blueprint.groups[self.index - 1]
+        return self.incumbent.blueprint.groups[self.index - 1]
 
     async def run(self, candidates: Iterable[str]) -> Team:
         """Commit the best set found among the candidate gem ids and return it."""
@@ -89,7 +89,7 @@ class SupportSearch:
         current = joined((), (g.gem_id for g in self.group.gems[1:]))
         await self._score([team, current])
         if current != team and self.scores[team] > self.scores[current] + EPSILON:
-            await self.bench.commit(self._change(team))
+            await self.incumbent.commit(self._change(team))
         return team
 
     def _change(self, team: Team) -> list[Change]:
@@ -98,20 +98,20 @@ class SupportSearch:
 
     async def _score(self, teams: Iterable[Team]) -> None:
         new = [team for team in dict.fromkeys(teams) if team not in self.scores]
-        outputs = await self.bench.outputs_of([self._change(team) for team in new])
+        outputs = await self.incumbent.outputs_of([self._change(team) for team in new])
         self.scores.update({t: self._objective(t).score(o) for t, o in zip(new, outputs, strict=True)})
 
     def _objective(self, team: Team) -> Objective:
         """Return the objective with the attributes that the colours of all supports need: trials do not count them."""
-        needs = dict(self.bench.objective.required)
+        needs = dict(self.incumbent.objective.required)
         for attribute in Attribute:
             supports = self._elsewhere[attribute] + sum(self._colour(i) == attribute.value for i in team)
             needs[attribute] = max(needs.get(attribute, 0.0), ATTRIBUTE_PER_SUPPORT * supports)
-        return self.bench.objective.requiring(needs)
+        return self.incumbent.objective.requiring(needs)
 
     @cached_property
     def _elsewhere(self) -> dict[Attribute, int]:
-        groups = enumerate(self.bench.blueprint.groups, start=1)
+        groups = enumerate(self.incumbent.blueprint.groups, start=1)
         others = [gem.gem_id for index, group in groups if index != self.index for gem in group.gems[1:]]
         return {a: sum(self._colour(i) == a.value for i in others) for a in Attribute}
 

@@ -12,8 +12,8 @@ from typing import Any
 from app.model.blueprint import Blueprint
 from app.search.base import SearchContext, StageResult
 from app.search.gear.legality import gear_findings
-from app.search.incumbent import EPSILON, Workbench
-from app.search.passives.atlas import main_atlas
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.passives.graph import main_graph
 from app.search.stages.passives import banned_nodes
 
 REMEMBERED = "remembered"
@@ -31,7 +31,7 @@ Found = tuple[dict[str, Any], Blueprint]
 
 async def recollect(ctx: SearchContext) -> StageResult:
     """Load the best remembered build that is legal and better than the plain one; else its supports and passives."""
-    start = await Workbench.open(ctx)
+    start = await Incumbent.open(ctx)
     await start.learn_requirements()
     plain = start.score
     whole = [(key, _anew(ctx, blueprint)) for key, blueprint in remembered(ctx.notes, "whole")]
@@ -68,11 +68,11 @@ async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
 
     The order of passives is the order of levelling, so its beginning is a connected tree.
     """
-    atlas = await main_atlas(ctx)
-    own = [node for node in blueprint.nodes if node.id in atlas.nodes]
-    paid = [node for node in own if node.id in atlas.bought][: ctx.floors.passive_points]
+    graph = await main_graph(ctx)
+    own = [node for node in blueprint.nodes if node.id in graph.nodes]
+    paid = [node for node in own if node.id in graph.bought][: ctx.floors.passive_points]
     ids = frozenset(node.id for node in paid)
-    kept = atlas.connected(ids - banned_nodes(ctx, atlas))
+    kept = graph.connected(ids - banned_nodes(ctx, graph))
     groups = list(ctx.blueprint.groups)
     main = blueprint.groups[blueprint.main_group - 1]
     here = groups[ctx.blueprint.main_group - 1]
@@ -83,29 +83,29 @@ async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
     return ctx.blueprint.model_copy(update={"nodes": nodes, "groups": groups})
 
 
-async def _best(ctx: SearchContext, bench: Workbench, candidates: list[Found], plain: float) -> Found | None:
+async def _best(ctx: SearchContext, incumbent: Incumbent, candidates: list[Found], plain: float) -> Found | None:
     """Return the candidate with the best score, if it is legal and better than the plain build."""
     scores: list[tuple[float, int]] = []
     for index, (_, blueprint) in enumerate(candidates):
-        score = await _score(ctx, bench, blueprint)
+        score = await _score(ctx, incumbent, blueprint)
         if score is not None and score > plain + EPSILON:
             scores.append((-score, index))
     return candidates[min(scores)[1]] if scores else None
 
 
-async def _score(ctx: SearchContext, bench: Workbench, blueprint: Blueprint) -> float | None:
+async def _score(ctx: SearchContext, incumbent: Incumbent, blueprint: Blueprint) -> float | None:
     """Return the score of the build as the engine calculates it now; None when it is not legal any more."""
     excluded = set(ctx.plan.scaling.excluded_gems)
-    banned = banned_nodes(ctx, await main_atlas(ctx))
+    banned = banned_nodes(ctx, await main_graph(ctx))
     used = {gem.gem_id for group in blueprint.groups for gem in group.gems}
     if used & excluded or banned & {node.id for node in blueprint.nodes}:
         return None
     if await gear_findings(ctx.engine.facts, blueprint, ctx.floors.gear):
         return None
-    await bench.rewind(blueprint)
-    inspection = await bench.learn_requirements()
+    await incumbent.rewind(blueprint)
+    inspection = await incumbent.learn_requirements()
     faulty = inspection.dropped_nodes or inspection.disabled_reason or inspection.idle_gems
-    return None if faulty else bench.score
+    return None if faulty else incumbent.score
 
 
 async def keep_better(ctx: SearchContext) -> StageResult:
@@ -113,13 +113,13 @@ async def keep_better(ctx: SearchContext) -> StageResult:
     found = ctx.notes.get(INCUMBENT)
     if not found:
         return StageResult(ctx.blueprint, label="nothing was remembered")
-    incumbent = Blueprint.model_validate(found)
-    bench = await Workbench.open(ctx)
-    await bench.learn_requirements()
-    reached, score = bench.blueprint, bench.score
-    await bench.rewind(incumbent)
-    await bench.learn_requirements()
-    if bench.score <= score + EPSILON:
-        await bench.rewind(reached)
-    label = "as remembered" if bench.blueprint == incumbent else "better than remembered"
-    return StageResult(bench.blueprint, {INCUMBENT: None}, label=label)
+    remembered = Blueprint.model_validate(found)
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.learn_requirements()
+    reached, score = incumbent.blueprint, incumbent.score
+    await incumbent.rewind(remembered)
+    await incumbent.learn_requirements()
+    if incumbent.score <= score + EPSILON:
+        await incumbent.rewind(reached)
+    label = "as remembered" if incumbent.blueprint == remembered else "better than remembered"
+    return StageResult(incumbent.blueprint, {INCUMBENT: None}, label=label)

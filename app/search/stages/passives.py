@@ -10,13 +10,13 @@ from app.model.blueprint import JEWEL_SLOT, Change, SetGroup
 from app.model.facts import NodeFact
 from app.model.stats import DPS
 from app.search.base import SearchContext, StageResult
-from app.search.gear.jewels import JewelSearch, JewelSeats
-from app.search.incumbent import Workbench
+from app.search.gear.jewels import JewelSearch, JewelSockets
+from app.search.incumbent import Incumbent
 from app.search.objective import Guard, objective_for
-from app.search.passives.ascendancy import AscendancySearch
-from app.search.passives.atlas import Atlas, ascendancy_atlas, main_atlas
+from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.effects import Seats
+from app.search.passives.effects import Sockets
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch, ordered
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", "TotalEHP", 1.0, 2.5))
@@ -34,7 +34,7 @@ async def alternatives(search: TreeSearch) -> list[dict[str, Any]]:
     Each has `aim`, `dps` (per second), `ehp` (hit points), and the names of what is given back and bought.
     """
     found: list[dict[str, Any]] = []
-    objective, now = search.bench.objective, search.bench.outputs
+    objective, now = search.incumbent.objective, search.incumbent.outputs
     for aim, metric, damage, life in AIMS:
         damage_weight, ehp_weight = objective.damage_weight * damage, objective.ehp_weight * life
         variant = await search.variant(replace(objective, damage_weight=damage_weight, ehp_weight=ehp_weight))
@@ -46,15 +46,15 @@ async def alternatives(search: TreeSearch) -> list[dict[str, Any]]:
                 "aim": aim,
                 "dps": outputs.get(DPS, 0.0),
                 "ehp": outputs.get("TotalEHP", 0.0),
-                "without": _names(search.atlas, search.owned - owned),
-                "with": _names(search.atlas, owned - search.owned),
+                "without": _names(search.graph, search.owned - owned),
+                "with": _names(search.graph, owned - search.owned),
             }
         )
     return found
 
 
-def _names(atlas: Atlas, nodes: Iterable[int]) -> list[str]:
-    return [atlas.nodes[n].name for n in sorted(nodes) if atlas.nodes[n].kind in _NAMED]
+def _names(graph: PassiveGraph, nodes: Iterable[int]) -> list[str]:
+    return [graph.nodes[n].name for n in sorted(nodes) if graph.nodes[n].kind in _NAMED]
 
 
 CHAOS_INOCULATION = "Chaos Inoculation"
@@ -74,94 +74,100 @@ ALTERNATIVES = "tree_alternatives"
 
 async def ascend(ctx: SearchContext) -> StageResult:
     """Spend the ascendancy points of the level."""
-    atlas = await ascendancy_atlas(ctx)
-    bench = await _opened(ctx)
-    if atlas is None or ctx.floors.ascendancy_points == 0:
-        return StageResult(bench.blueprint, label="no ascendancy points")
+    graph = await ascendancy_graph(ctx)
+    incumbent = await _opened(ctx)
+    if graph is None or ctx.floors.ascendancy_points == 0:
+        return StageResult(incumbent.blueprint, label="no ascendancy points")
     banned = frozenset(ctx.plan.scaling.excluded_nodes)
     wanted = tuple(ctx.plan.ascendancy.notables)
-    search = AscendancySearch(bench, atlas, wanted, tuple(ctx.plan.scaling.keywords), banned)
+    search = AscendancySelection(incumbent, graph, wanted, tuple(ctx.plan.scaling.keywords), banned)
     owned = await search.run(ctx.floors.ascendancy_points)
-    names = ", ".join(atlas.nodes[n].name for n in sorted(owned) if atlas.nodes[n].kind in ("notable", "keystone"))
-    return StageResult(bench.blueprint, label=f"{ctx.plan.ascendancy.ascendancy}: {names}")
+    names = ", ".join(graph.nodes[n].name for n in sorted(owned) if graph.nodes[n].kind in ("notable", "keystone"))
+    return StageResult(incumbent.blueprint, label=f"{ctx.plan.ascendancy.ascendancy}: {names}")
 
 
 async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
-    bench = await _opened(ctx)
-    search = await _search(ctx, bench, GROWING)
+    incumbent = await _opened(ctx)
+    search = await _search(ctx, incumbent, GROWING)
     await search.fit(ctx.floors.passive_points)
     await search.improve()
-    return StageResult(bench.blueprint, label=f"{search.spent} of {ctx.floors.passive_points} passive points spent")
+    return StageResult(incumbent.blueprint, label=f"{search.spent} of {ctx.floors.passive_points} passive points spent")
 
 
-async def _opened(ctx: SearchContext) -> Workbench:
-    """Return a workbench that minds resistances and attributes once there is gear, which sees to most of them."""
+async def _opened(ctx: SearchContext) -> Incumbent:
+    """Return an incumbent that minds resistances and attributes once there is gear, which sees to most of them."""
     if not ctx.notes.get("gear_made"):
-        return await Workbench.open(ctx, objective_for(ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES))
-    bench = await Workbench.open(ctx)
-    await bench.learn_requirements()
-    return bench
+        return await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES))
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.learn_requirements()
+    return incumbent
 
 
 async def polish_tree(ctx: SearchContext) -> StageResult:
     """Give back the worst passives and spend the points better, now that gear and supports are known."""
-    bench = await _opened(ctx)
-    jewel = await JewelSearch(ctx, bench, await main_atlas(ctx)).best()
-    search = await _search(ctx, bench, POLISHING, JewelSeats(bench, jewel))
+    incumbent = await _opened(ctx)
+    jewel = await JewelSearch(ctx, incumbent, await main_graph(ctx)).best()
+    search = await _search(ctx, incumbent, POLISHING, JewelSockets(incumbent, jewel))
     await search.fit(ctx.floors.passive_points)
     helped = await search.improve()
-    jewels = sum(1 for slot in bench.blueprint.items if slot.startswith(JEWEL_SLOT))
+    jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
     notes = {ALTERNATIVES: await alternatives(search)}
-    return StageResult(bench.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")
+    return StageResult(incumbent.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")
 
 
 async def settle_attributes(ctx: SearchContext) -> StageResult:
     """Let attribute passives give what requirements and support colours need."""
-    bench = await Workbench.open(ctx)
-    met = await AttributeSearch(bench, await main_atlas(ctx)).run()
+    incumbent = await Incumbent.open(ctx)
+    met = await AttributeSearch(incumbent, await main_graph(ctx)).run()
     return StageResult(
-        bench.blueprint, label="all attribute requirements met" if met else "attribute requirements not all met"
+        incumbent.blueprint, label="all attribute requirements met" if met else "attribute requirements not all met"
     )
 
 
 async def finish(ctx: SearchContext) -> StageResult:
     """Drop gems without effect, spend points that are left, settle attributes a last time, and put all in order."""
-    bench = await Workbench.open(ctx)
-    inspection = await bench.learn_requirements()
+    incumbent = await Incumbent.open(ctx)
+    inspection = await incumbent.learn_requirements()
     idle = {(finding.group, finding.gem) for finding in inspection.idle_gems if finding.gem > 1}
-    await _drop_gems(bench, idle)
-    search = await _search(ctx, bench, POLISHING)
+    await _drop_gems(incumbent, idle)
+    search = await _search(ctx, incumbent, POLISHING)
     await search.fit(ctx.floors.passive_points)
-    await AttributeSearch(bench, search.atlas).run()
+    await AttributeSearch(incumbent, search.graph).run()
     order = await search.levelling()
-    await bench.rewind(ordered(bench.blueprint, order))
-    return StageResult(bench.blueprint, label=f"{len(idle)} idle supports dropped" if idle else "nothing left to do")
+    await incumbent.rewind(ordered(incumbent.blueprint, order))
+    return StageResult(
+        incumbent.blueprint, label=f"{len(idle)} idle supports dropped" if idle else "nothing left to do"
+    )
 
 
-async def _drop_gems(bench: Workbench, idle: set[tuple[int, int]]) -> None:
+async def _drop_gems(incumbent: Incumbent, idle: set[tuple[int, int]]) -> None:
     changes: list[Change] = []
     for index in sorted({group for group, _ in idle}):
-        group = bench.blueprint.groups[index - 1]
+        group = incumbent.blueprint.groups[index - 1]
         kept = [gem for place, gem in enumerate(group.gems, start=1) if (index, place) not in idle]
         changes.append(SetGroup(index=index, group=group.model_copy(update={"gems": kept})))
     if changes:
-        await bench.commit(changes)
+        await incumbent.commit(changes)
 
 
-async def _search(ctx: SearchContext, bench: Workbench, limits: TreeLimits, seats: Seats | None = None) -> TreeSearch:
-    atlas = await main_atlas(ctx)
-    banned = banned_nodes(ctx, atlas)
-    return TreeSearch(bench, atlas, ctx.plan.scaling.keywords, banned, limits=limits, seats=seats or _empty(bench))
+async def _search(
+    ctx: SearchContext, incumbent: Incumbent, limits: TreeLimits, sockets: Sockets | None = None
+) -> TreeSearch:
+    graph = await main_graph(ctx)
+    banned = banned_nodes(ctx, graph)
+    return TreeSearch(
+        incumbent, graph, ctx.plan.scaling.keywords, banned, limits=limits, sockets=sockets or _empty(incumbent)
+    )
 
 
-def _empty(bench: Workbench) -> Seats:
-    return JewelSeats(bench, None)
+def _empty(incumbent: Incumbent) -> Sockets:
+    return JewelSockets(incumbent, None)
 
 
-def banned_nodes(ctx: SearchContext, atlas: Atlas) -> frozenset[int]:
+def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
     """Return what is never bought: excluded passives, and keystones that break the plan's life pool."""
-    broken = {n.id for n in atlas.nodes.values() if _breaks(ctx, n)}
+    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n)}
     return frozenset(broken | set(ctx.plan.scaling.excluded_nodes))
 
 

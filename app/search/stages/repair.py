@@ -16,9 +16,9 @@ from app.search.gear.legality import shopping_list
 from app.search.gear.pool import SlotPool
 from app.search.gear.start import plainly, pools_of, unwanted
 from app.search.gear.weapons import MAIN_HAND, OFF_HAND
-from app.search.incumbent import EPSILON, Workbench
-from app.search.passives.atlas import Atlas, Route, main_atlas
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
+from app.search.passives.graph import PassiveGraph, Route, main_graph
 
 REACH = 12
 """Points within which passives that lost their connection are joined again."""
@@ -33,24 +33,24 @@ def newest(constraints: Sequence[Constraint]) -> list[Constraint]:
 async def mend_tree(ctx: SearchContext) -> StageResult:
     """Join passives that are not connected any more; those that are too far away are left out."""
     lost = {node for c in newest(ctx.plan.constraints) for node in c.values.get("nodes", [])}
-    atlas = await main_atlas(ctx)
-    owned = frozenset(node.id for node in ctx.blueprint.nodes if node.id in atlas.nodes)
-    joined = reconnected(atlas, owned - lost, owned & lost)
+    graph = await main_graph(ctx)
+    owned = frozenset(node.id for node in ctx.blueprint.nodes if node.id in graph.nodes)
+    joined = reconnected(graph, owned - lost, owned & lost)
     kept = [node for node in ctx.blueprint.nodes if node.id not in lost or node.id in joined]
-    new = atlas.in_order(joined - owned, owned & joined)
-    blueprint = ctx.blueprint.model_copy(update={"nodes": [*kept, *(_passive(ctx.blueprint, atlas, n) for n in new)]})
+    new = graph.in_order(joined - owned, owned & joined)
+    blueprint = ctx.blueprint.model_copy(update={"nodes": [*kept, *(_passive(ctx.blueprint, graph, n) for n in new)]})
     await ctx.session.build(blueprint)
     label = f"{len(owned & lost & joined)} passives connected again through {len(new)}"
     return StageResult(blueprint, label=label if lost else "every passive is connected")
 
 
-def reconnected(atlas: Atlas, linked: frozenset[int], lost: frozenset[int]) -> frozenset[int]:
+def reconnected(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int]) -> frozenset[int]:
     """Return the connected passives with as many of the lost ones as new ones are worth buying for.
 
     The shortest way first; a way that buys more than it brings back is not taken.
     """
     while True:
-        found = [(_joined(atlas, linked, lost, route), route) for route in atlas.routes(linked, REACH).values()]
+        found = [(_joined(graph, linked, lost, route), route) for route in graph.routes(linked, REACH).values()]
         gains = [(_bought(route, lost), -len(all_of), route.target, all_of) for all_of, route in found]
         fine = [g for g in gains if g[2] in lost and len(lost & g[3]) - len(lost & linked) > g[0]]
         if not fine:
@@ -58,19 +58,19 @@ def reconnected(atlas: Atlas, linked: frozenset[int], lost: frozenset[int]) -> f
         linked = min(fine)[3]
 
 
-def _joined(atlas: Atlas, linked: frozenset[int], lost: frozenset[int], route: Route) -> frozenset[int]:
-    return atlas.connected(linked | lost | set(route.nodes)) if route.target in lost else linked
+def _joined(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int], route: Route) -> frozenset[int]:
+    return graph.connected(linked | lost | set(route.nodes)) if route.target in lost else linked
 
 
 def _bought(route: Route, lost: frozenset[int]) -> int:
     return sum(node not in lost for node in route.nodes)
 
 
-def _passive(blueprint: Blueprint, atlas: Atlas, node: int) -> PassiveNode:
+def _passive(blueprint: Blueprint, graph: PassiveGraph, node: int) -> PassiveNode:
     """Return the passive; one that gives an attribute gives what most others give, until attributes are settled."""
     given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
     usual = max(Attribute, key=lambda a: (given.count(a), a.value))
-    return PassiveNode(id=node, attribute=usual if atlas.nodes[node].kind == "attribute" else None)
+    return PassiveNode(id=node, attribute=usual if graph.nodes[node].kind == "attribute" else None)
 
 
 @dataclass(frozen=True)
@@ -96,29 +96,31 @@ class Damage:
 async def mend_gear(ctx: SearchContext) -> StageResult:
     """Replace the items that must go and fill the places that are free; all other items stay."""
     damage = Damage.of(newest(ctx.plan.constraints))
-    bench = await Workbench.open(ctx)
-    await bench.learn_requirements()
-    await _commit(bench, await _emptied(ctx, damage, bench.blueprint))
-    await AttributeSearch(bench, await main_atlas(ctx)).run()
-    before, score = bench.blueprint, bench.score
-    pools = await _pools(replace(ctx, blueprint=bench.blueprint), damage)
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.learn_requirements()
+    await _commit(incumbent, await _emptied(ctx, damage, incumbent.blueprint))
+    await AttributeSearch(incumbent, await main_graph(ctx)).run()
+    before, score = incumbent.blueprint, incumbent.score
+    pools = await _pools(replace(ctx, blueprint=incumbent.blueprint), damage)
     if pools:
-        await bench.commit(plainly(bench.blueprint, pools))
-        search = GearSearch(bench, pools, unwanted(ctx))
+        await incumbent.commit(plainly(incumbent.blueprint, pools))
+        search = GearSearch(incumbent, pools, unwanted(ctx))
         await search.start()
         await search.craft()
         await search.exchange()
-    if not damage.gone and bench.score < score - EPSILON:
-        await bench.rewind(before)
-    await _commit(bench, await charm_changes(ctx, usable(await ctx.engine.facts.bases(), ctx), bench.blueprint.items))
+    if not damage.gone and incumbent.score < score - EPSILON:
+        await incumbent.rewind(before)
+    await _commit(
+        incumbent, await charm_changes(ctx, usable(await ctx.engine.facts.bases(), ctx), incumbent.blueprint.items)
+    )
     slots = ", ".join(pool.slot for pool in pools)
-    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, bench.blueprint)}
-    return StageResult(bench.blueprint, notes, label=f"mended: {slots}" if slots else "no item to mend")
+    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, incumbent.blueprint)}
+    return StageResult(incumbent.blueprint, notes, label=f"mended: {slots}" if slots else "no item to mend")
 
 
-async def _commit(bench: Workbench, changes: Sequence[Change]) -> None:
+async def _commit(incumbent: Incumbent, changes: Sequence[Change]) -> None:
     if changes:
-        await bench.commit(changes)
+        await incumbent.commit(changes)
 
 
 async def _emptied(ctx: SearchContext, damage: Damage, blueprint: Blueprint) -> list[Change]:

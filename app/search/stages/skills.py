@@ -12,11 +12,11 @@ from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.start import starting_gear
 from app.search.gear.weapons import MAIN_HAND, OFF_HAND
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.skills.gems import ModeSearch, by_id, gem, group_index, monster_of, offering, variants
-from app.search.skills.helpers import ONE_AT_A_TIME, SkillSearch
-from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSearch
+from app.search.skills.secondary import ONE_AT_A_TIME, SkillSearch
+from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
 
 _ENEMY = {Goal.BOSSING: "Pinnacle", Goal.LEVELING: "None"}
 
@@ -125,20 +125,20 @@ def _early(ctx: SearchContext) -> Objective:
 
 async def main_supports(ctx: SearchContext) -> StageResult:
     """Choose the main skill's supports."""
-    bench = await Workbench.open(ctx, _early(ctx))
+    incumbent = await Incumbent.open(ctx, _early(ctx))
     facts = by_id(await ctx.engine.facts.gems())
-    main = bench.blueprint.main_group
-    search = SupportSearch(bench, main, _rules(ctx, bench, main, facts), facts)
+    main = incumbent.blueprint.main_group
+    search = SupportSelection(incumbent, main, _rules(ctx, incumbent, main, facts), facts)
     team = await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
     names = ", ".join(facts[i].name for i in team if i in facts)
-    return StageResult(bench.blueprint, label=f"supports: {names}" if names else "no support helps")
+    return StageResult(incumbent.blueprint, label=f"supports: {names}" if names else "no support helps")
 
 
 def _rules(
-    ctx: SearchContext, bench: Workbench, index: int, facts: Mapping[str, GemFact], slots: int | None = None
+    ctx: SearchContext, incumbent: Incumbent, index: int, facts: Mapping[str, GemFact], slots: int | None = None
 ) -> SupportRules:
     """Return the rules for one group; what conflicts dropped and what another group holds is not offered."""
-    others = (g for i, g in enumerate(bench.blueprint.groups, start=1) if i != index)
+    others = (g for i, g in enumerate(incumbent.blueprint.groups, start=1) if i != index)
     used = {gem.gem_id for group in others for gem in group.gems[1:]}
     dropped = {str(c.values.get("gem")) for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT}
     excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
@@ -159,13 +159,13 @@ async def more_persistent_skills(ctx: SearchContext) -> StageResult:
     """
     wanted = await _persistent(ctx)
     result = await _add_skills(ctx, wanted, PERSISTENT, "more Spirit")
-    bench = await Workbench.open(replace(ctx, blueprint=result.blueprint))
-    await bench.learn_requirements()
+    incumbent = await Incumbent.open(replace(ctx, blueprint=result.blueprint))
+    await incumbent.learn_requirements()
     known = by_id(wanted)
-    filled = await (await _search(ctx, bench)).fill([known[i] for i in ctx.plan.spirit.skill_ids if i in known])
+    filled = await (await _search(ctx, incumbent)).fill([known[i] for i in ctx.plan.spirit.skill_ids if i in known])
     names = ", ".join(fact.name for fact in filled)
     label = f"{result.label}; unmeasured: {names}" if names else result.label
-    return StageResult(bench.blueprint, label=label)
+    return StageResult(incumbent.blueprint, label=label)
 
 
 async def _persistent(ctx: SearchContext) -> list[GemFact]:
@@ -184,40 +184,40 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
 async def _add_skills(
     ctx: SearchContext, wanted: Sequence[GemFact], most: int, what: str, anew: bool = False
 ) -> StageResult:
-    bench = await Workbench.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
+    incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
     if anew:
-        await _clear(bench, {fact.id for fact in wanted})
-    await bench.learn_requirements()
+        await _clear(incumbent, {fact.id for fact in wanted})
+    await incumbent.learn_requirements()
     facts = by_id(await ctx.engine.facts.gems())
-    search = await _search(ctx, bench)
-    await search.recruit(bench.blueprint.main_group, facts[ctx.plan.delivery.skill_id])
+    search = await _search(ctx, incumbent)
+    await search.recruit(incumbent.blueprint.main_group, facts[ctx.plan.delivery.skill_id])
     excluded = set(ctx.plan.scaling.excluded_gems)
     added = await search.add([f for f in wanted if f.id not in excluded], most)
     for fact in added:
-        index = group_index(bench.blueprint, fact.id)
-        rules = _rules(ctx, bench, index, facts, SIDE_SUPPORTS)
+        index = group_index(incumbent.blueprint, fact.id)
+        rules = _rules(ctx, incumbent, index, facts, SIDE_SUPPORTS)
         await search.support(index, rules, facts, await ctx.engine.facts.supports_for(fact.id))
     names = ", ".join(fact.name for fact in added)
-    return StageResult(bench.blueprint, label=f"{what}: {names or 'nothing that helps'}")
+    return StageResult(incumbent.blueprint, label=f"{what}: {names or 'nothing that helps'}")
 
 
-async def _search(ctx: SearchContext, bench: Workbench) -> SkillSearch:
+async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
     free = ctx.plan.spirit.reserve_free
-    return SkillSearch(bench, ctx.level, await weapon_types(ctx), free, _main(bench), ctx.gear)
+    return SkillSearch(incumbent, ctx.level, await weapon_types(ctx), free, _main(incumbent), ctx.gear)
 
 
-async def _clear(bench: Workbench, ids: set[str]) -> None:
+async def _clear(incumbent: Incumbent, ids: set[str]) -> None:
     """Remove the groups of these skills, but never the main group."""
-    groups, main = bench.blueprint.groups, bench.blueprint.main_group
+    groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
     gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
     if gone:
-        await bench.commit([RemoveGroup(index=index) for index in reversed(gone)])
+        await incumbent.commit([RemoveGroup(index=index) for index in reversed(gone)])
 
 
-def _main(bench: Workbench) -> bool:
+def _main(incumbent: Incumbent) -> bool:
     """Return whether the main group counts into FullDPS, so that other groups may as well."""
-    groups: list[SkillGroup] = bench.blueprint.groups
-    return groups[bench.blueprint.main_group - 1].in_full_dps
+    groups: list[SkillGroup] = incumbent.blueprint.groups
+    return groups[incumbent.blueprint.main_group - 1].in_full_dps
 
 
 async def weapon_types(ctx: SearchContext) -> frozenset[str]:

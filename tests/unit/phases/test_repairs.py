@@ -12,7 +12,7 @@ from app.model.state import BuildState
 from app.model.sub_problems import Constraint, DeliveryChoice, SubProblem
 from app.phases.iterate.loop import least_disruptive
 from app.phases.reopened import constraints_of
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 from app.search.stages.repair import Damage, newest, reconnected
 from app.search.stages.table import STAGES, repairs_for
 from tests.fakes.arithmetic import node
@@ -72,23 +72,23 @@ def test_what_goes_and_what_has_room_are_told_apart() -> None:
     assert found == Damage(frozenset({"Belt", "Weapon 1", "Weapon 2"}), frozenset({"Helmet"}))
 
 
-def chain(last: int) -> Atlas:
+def chain(last: int) -> PassiveGraph:
     """1 is the start, 2, 3 ... hang on each other, and 50-51 is another way from 2 to 4."""
     plain = [node(i, i + 1) for i in range(2, last)]
-    return Atlas([node(1, 2, kind="start"), *plain, node(last), node(50, 2, 51), node(51, 4)], [1])
+    return PassiveGraph([node(1, 2, kind="start"), *plain, node(last), node(50, 2, 51), node(51, 4)], [1])
 
 
 def test_a_broken_path_is_joined_where_it_broke() -> None:
-    atlas = chain(12)
+    graph = chain(12)
     owned = frozenset(range(2, 13))
     lost = frozenset(range(4, 13))
-    assert reconnected(atlas, owned - lost - {3}, lost) == owned
+    assert reconnected(graph, owned - lost - {3}, lost) == owned
 
 
 def test_what_is_not_worth_its_way_is_left_out() -> None:
-    atlas = chain(12)
-    assert reconnected(atlas, frozenset({2}), frozenset({12})) == {2}
-    assert reconnected(atlas, frozenset({2, 3}), frozenset()) == {2, 3}
+    graph = chain(12)
+    assert reconnected(graph, frozenset({2}), frozenset({12})) == {2}
+    assert reconnected(graph, frozenset({2, 3}), frozenset()) == {2, 3}
 
 
 def ring(slot: str = "Ring 1", prefixes: int = 3, suffixes: int = 2, **fields: object) -> GearItem:

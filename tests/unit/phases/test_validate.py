@@ -23,7 +23,7 @@ from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.model.sub_problems import Discovery
 from app.phases.base import PhaseContext
 from app.phases.validate.judgement import ValidatePhase, better
-from app.reasoning.base import Decomposition, Exploration, Idea, ReasoningContext, Remarks, Resolution, Workshop
+from app.reasoning.base import Decomposition, Experimenter, Exploration, Idea, ReasoningContext, Remarks, Resolution
 
 VERSION = EngineVersion(name="fake", version="1", tree_version="0_5")
 FLOORS = floors_for(90, GearTier.MID)
@@ -163,7 +163,7 @@ class Judge:
     async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:
         raise NotImplementedError
 
-    async def advise(self, ctx: ReasoningContext, workshop: Workshop) -> list[Idea]:
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         raise NotImplementedError
 
 

@@ -22,7 +22,7 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.search.base import Plan, SearchContext
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import Objective, objective_for
 from tests.fakes.arithmetic import ArithmeticEngine, World
 
@@ -60,5 +60,5 @@ def context() -> Context:
     return make
 
 
-async def bench_of(ctx: SearchContext, objective: Objective | None = None) -> Workbench:
-    return await Workbench.open(ctx, objective or objective_for(ctx))
+async def bench_of(ctx: SearchContext, objective: Objective | None = None) -> Incumbent:
+    return await Incumbent.open(ctx, objective or objective_for(ctx))

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from app.search.incumbent import Workbench
-from app.search.passives.ascendancy import AscendancySearch
-from app.search.passives.atlas import Atlas
+from app.search.incumbent import Incumbent
+from app.search.passives.ascendancy import AscendancySelection
+from app.search.passives.graph import PassiveGraph
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 
@@ -23,10 +23,10 @@ WORLD = World(nodes=NODES, gems=[active("zap")])
 
 
 async def spend(context: Context, points: int, **more: object) -> frozenset[int]:
-    bench = await Workbench.open(context(WORLD))
-    atlas = Atlas(NODES, [100])
-    owned = await AscendancySearch(bench, atlas, **more).run(points)  # type: ignore[arg-type]
-    assert {n.id for n in bench.blueprint.nodes} == owned
+    incumbent = await Incumbent.open(context(WORLD))
+    graph = PassiveGraph(NODES, [100])
+    owned = await AscendancySelection(incumbent, graph, **more).run(points)  # type: ignore[arg-type]
+    assert {n.id for n in incumbent.blueprint.nodes} == owned
     return owned
 
 
@@ -53,18 +53,18 @@ async def test_what_the_plan_wants_decides_between_near_equals(context: Context)
         ],
         gems=[active("zap")],
     )
-    bench = await Workbench.open(context(world_with_ties))
-    atlas = Atlas(world_with_ties.nodes, [100])
-    assert await AscendancySearch(bench, atlas, wanted=(102,)).run(1) == {102}
+    incumbent = await Incumbent.open(context(world_with_ties))
+    graph = PassiveGraph(world_with_ties.nodes, [100])
+    assert await AscendancySelection(incumbent, graph, wanted=(102,)).run(1) == {102}
 
 
 async def test_an_equal_set_does_not_replace_the_old_one(context: Context) -> None:
-    bench = await Workbench.open(context(WORLD))
-    search = AscendancySearch(bench, Atlas(NODES, [100]))
+    incumbent = await Incumbent.open(context(WORLD))
+    search = AscendancySelection(incumbent, PassiveGraph(NODES, [100]))
     first = await search.run(4)
-    before = bench.blueprint
+    before = incumbent.blueprint
     assert await search.run(4) == first
-    assert bench.blueprint == before
+    assert incumbent.blueprint == before
 
 
 async def test_excluded_passives_stay_out(context: Context) -> None:
@@ -72,8 +72,8 @@ async def test_excluded_passives_stay_out(context: Context) -> None:
 
 
 async def test_a_banned_passive_goes_even_when_nothing_is_better(context: Context) -> None:
-    bench = await Workbench.open(context(WORLD))
-    await AscendancySearch(bench, Atlas(NODES, [100])).run(2)
-    assert 108 in {n.id for n in bench.blueprint.nodes}
-    again = await AscendancySearch(bench, Atlas(NODES, [100]), banned=frozenset({106})).run(2)
-    assert again == {n.id for n in bench.blueprint.nodes} == {103, 104}
+    incumbent = await Incumbent.open(context(WORLD))
+    await AscendancySelection(incumbent, PassiveGraph(NODES, [100])).run(2)
+    assert 108 in {n.id for n in incumbent.blueprint.nodes}
+    again = await AscendancySelection(incumbent, PassiveGraph(NODES, [100]), banned=frozenset({106})).run(2)
+    assert again == {n.id for n in incumbent.blueprint.nodes} == {103, 104}

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from app.model.blueprint import PassiveNode
 from app.model.names import Attribute
-from app.search.incumbent import Workbench
-from app.search.passives.atlas import Atlas
+from app.search.incumbent import Incumbent
 from app.search.passives.attributes import AttributeSearch
+from app.search.passives.graph import PassiveGraph
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import START, Context
 
@@ -14,9 +14,9 @@ NODES = [node(1, 2, kind="start"), *(node(i, i + 1, kind="attribute") for i in r
 async def settle(context: Context, needs: str, have: dict[str, float] | None = None) -> tuple[bool, dict[str, int]]:
     world = World(nodes=NODES, gems=[active("zap", needs)], attributes=have or {})
     passives = [PassiveNode(id=i, attribute=Attribute.STRENGTH) for i in range(2, 8)]
-    bench = await Workbench.open(context(world, START.model_copy(update={"nodes": passives})))
-    met = await AttributeSearch(bench, Atlas(NODES, [1])).run()
-    given = [n.attribute for n in bench.blueprint.nodes]
+    incumbent = await Incumbent.open(context(world, START.model_copy(update={"nodes": passives})))
+    met = await AttributeSearch(incumbent, PassiveGraph(NODES, [1])).run()
+    given = [n.attribute for n in incumbent.blueprint.nodes]
     return met, {a.value: given.count(a) for a in Attribute}
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.model.sub_problems import ScalingChoice, SurvivabilityChoice
-from app.search.passives.atlas import Atlas
+from app.search.passives.graph import PassiveGraph
 from app.search.stages.passives import banned_nodes
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import PLAN, Context
@@ -25,4 +25,4 @@ def test_the_pool_decides(context: Context, pool: str, banned: set[int]) -> None
     survival = SurvivabilityChoice.model_validate({"pool": pool})
     plan = replace(PLAN, survivability=survival, scaling=ScalingChoice(excluded_nodes=[4]))
     ctx = context(World(nodes=NODES, gems=[active("zap")]), plan=plan)
-    assert banned_nodes(ctx, Atlas(NODES, [1])) == banned
+    assert banned_nodes(ctx, PassiveGraph(NODES, [1])) == banned

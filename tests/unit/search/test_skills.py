@@ -7,18 +7,18 @@ import pytest
 from app.engine.base import Outputs
 from app.model.blueprint import Blueprint
 from app.model.names import GearTier
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.skills.gems import by_id
-from app.search.skills.helpers import SkillSearch, usable_with
+from app.search.skills.secondary import SkillSearch, usable_with
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active
 from tests.unit.search.conftest import START, Context
 
 
 async def add(context: Context, world: World, most: int = 3, **more: object) -> list[str]:
-    bench = await Workbench.open(context(world))
-    search = SkillSearch(bench, 90, frozenset({"Wand"}), **more)  # type: ignore[arg-type]
+    incumbent = await Incumbent.open(context(world))
+    search = SkillSearch(incumbent, 90, frozenset({"Wand"}), **more)  # type: ignore[arg-type]
     added = await search.add([g for g in world.gems if g.id != "zap"], most)
-    assert [g.gems[0].gem_id for g in bench.blueprint.groups] == ["zap", *(f.id for f in added)]
+    assert [g.gems[0].gem_id for g in incumbent.blueprint.groups] == ["zap", *(f.id for f in added)]
     assert set(by_id(world.gems)) >= {f.id for f in added}
     return [fact.id for fact in added]
 
@@ -64,18 +64,18 @@ async def test_idle_spirit_is_filled_in_the_plans_order_without_a_measured_gain(
         active("buff", "60 spirit", spirit=60),
     ]
     world = World(gems=gems, spirit=100)
-    bench = await Workbench.open(context(world))
-    search = SkillSearch(bench, 90, frozenset({"Wand"}))
+    incumbent = await Incumbent.open(context(world))
+    search = SkillSearch(incumbent, 90, frozenset({"Wand"}))
     filled = await search.fill([g for g in gems if g.id != "zap"])
     assert [fact.id for fact in filled] == ["herald", "buff"]
-    assert bench.outputs["SpiritUnreserved"] == 10
+    assert incumbent.outputs["SpiritUnreserved"] == 10
 
 
 async def test_added_skills_have_the_quality_of_the_gear_tier(context: Context) -> None:
     world = World(gems=[active("zap"), active("aura", "60 inc")])
-    bench = await Workbench.open(context(world))
+    incumbent = await Incumbent.open(context(world))
     for gear, quality in ((GearTier.STARTER, 0), (GearTier.MID, 10), (GearTier.ENDGAME, 20)):
-        search = SkillSearch(bench, 90, frozenset(), gear=gear)
+        search = SkillSearch(incumbent, 90, frozenset(), gear=gear)
         assert {offer.group.gems[0].quality for offer in search.offers(world.gems)} == {quality}
 
 
@@ -111,9 +111,9 @@ async def test_minions_count_as_often_as_the_spirit_feeds_them(context: Context)
     counted = START.model_copy(update={"groups": [START.groups[0].model_copy(update={"in_full_dps": True})]})
     session = Herd(ArithmeticEngine(World(gems=[minion], spirit=100)))
     await session.build(counted)
-    bench = await Workbench.open(replace(ctx, session=session, blueprint=counted))
-    search = SkillSearch(bench, 90, frozenset(), reserve_free=10.0, counted=True)
+    incumbent = await Incumbent.open(replace(ctx, session=session, blueprint=counted))
+    search = SkillSearch(incumbent, 90, frozenset(), reserve_free=10.0, counted=True)
     assert await search.recruit(1, minion) == 3
-    assert bench.blueprint.groups[0].gems[0].choices == {"count": 3}
-    tighter = SkillSearch(bench, 90, frozenset(), reserve_free=60.0, counted=True)
+    assert incumbent.blueprint.groups[0].gems[0].choices == {"count": 3}
+    tighter = SkillSearch(incumbent, 90, frozenset(), reserve_free=60.0, counted=True)
     assert await tighter.recruit(1, minion) == 1

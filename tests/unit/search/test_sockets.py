@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from app.model.blueprint import GearItem
-from app.search.gear.jewels import JewelSeats
-from app.search.incumbent import Workbench
-from app.search.passives.atlas import Atlas
+from app.search.gear.jewels import JewelSockets
+from app.search.incumbent import Incumbent
+from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
@@ -18,8 +18,8 @@ JEWEL = GearItem(slot="Jewel 99", base="Ruby")
 
 
 async def grown(context: Context, jewel: GearItem | None) -> TreeSearch:
-    bench = await Workbench.open(context(World(nodes=NODES, gems=[active("zap")])))
-    search = TreeSearch(bench, Atlas(NODES, [1]), seats=JewelSeats(bench, jewel))
+    incumbent = await Incumbent.open(context(World(nodes=NODES, gems=[active("zap")])))
+    search = TreeSearch(incumbent, PassiveGraph(NODES, [1]), sockets=JewelSockets(incumbent, jewel))
     await search.spend(2)
     return search
 
@@ -27,7 +27,7 @@ async def grown(context: Context, jewel: GearItem | None) -> TreeSearch:
 async def test_sockets_are_bought_with_the_jewel_in_them(context: Context) -> None:
     search = await grown(context, JEWEL)
     assert search.owned == {2, 3}
-    assert search.bench.blueprint.items == {"Jewel 3": JEWEL.model_copy(update={"slot": "Jewel 3"})}
+    assert search.incumbent.blueprint.items == {"Jewel 3": JEWEL.model_copy(update={"slot": "Jewel 3"})}
 
 
 async def test_sockets_without_a_jewel_are_left_alone(context: Context) -> None:
@@ -39,4 +39,4 @@ async def test_giving_a_socket_back_takes_the_jewel_out(context: Context) -> Non
     search = await grown(context, JEWEL)
     await search.shrink(1)
     assert search.owned == {2}
-    assert search.bench.blueprint.items == {}
+    assert search.incumbent.blueprint.items == {}

@@ -5,20 +5,20 @@ from itertools import combinations
 
 from app.model.facts import GemFact
 from app.model.names import GearTier
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.skills.gems import by_id, support_slots, usable_level
-from app.search.skills.supports import SupportRules, SupportSearch, Team
+from app.search.skills.supports import SupportRules, SupportSelection, Team
 from tests.fakes.arithmetic import World, active, support
 from tests.unit.search.conftest import Context
 
 
 async def best_team(context: Context, world: World, slots: int = 2, **rules: object) -> Team:
     ctx = context(world)
-    bench = await Workbench.open(ctx)
+    incumbent = await Incumbent.open(ctx)
     made = SupportRules(90, GearTier.MID, slots=slots, **rules)  # type: ignore[arg-type]
-    search = SupportSearch(bench, 1, made, by_id(world.gems))
+    search = SupportSelection(incumbent, 1, made, by_id(world.gems))
     team = await search.run(await ctx.engine.facts.supports_for("zap"))
-    assert [g.gem_id for g in bench.blueprint.groups[0].gems] == ["zap", *team]
+    assert [g.gem_id for g in incumbent.blueprint.groups[0].gems] == ["zap", *team]
     return team
 
 
@@ -111,7 +111,7 @@ async def test_lineage_supports_are_rare_even_at_endgame(context: Context) -> No
     assert await best_team(context, world, slots=3) == ("d",)
     ctx = context(world)
     for left, team in ((0, ("d",)), (1, ("a", "d")), (2, ("a", "b", "d"))):
-        bench = await Workbench.open(ctx)
+        incumbent = await Incumbent.open(ctx)
         rules = SupportRules(90, GearTier.ENDGAME, slots=3, lineage=left)
-        found = await SupportSearch(bench, 1, rules, by_id(world.gems)).run("abcd")
+        found = await SupportSelection(incumbent, 1, rules, by_id(world.gems)).run("abcd")
         assert found == team

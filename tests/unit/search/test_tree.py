@@ -3,8 +3,8 @@ from __future__ import annotations
 from app.model.blueprint import Allocate, PassiveNode
 from app.model.names import Attribute
 from app.search.base import SearchContext
-from app.search.incumbent import Workbench
-from app.search.passives.atlas import Atlas
+from app.search.incumbent import Incumbent
+from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch, levelling_order, ordered
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
@@ -27,14 +27,14 @@ def fork_world() -> World:
     return World(nodes=nodes, gems=GEMS)
 
 
-def search_of(ctx: SearchContext, bench: Workbench, **more: object) -> TreeSearch:
+def search_of(ctx: SearchContext, incumbent: Incumbent, **more: object) -> TreeSearch:
     world_nodes = ctx.engine.world.nodes  # type: ignore[attr-defined]
-    return TreeSearch(bench, Atlas(world_nodes, [1]), **more)  # type: ignore[arg-type]
+    return TreeSearch(incumbent, PassiveGraph(world_nodes, [1]), **more)  # type: ignore[arg-type]
 
 
 async def grown(ctx: SearchContext, points: int, **more: object) -> tuple[TreeSearch, int]:
-    bench = await Workbench.open(ctx)
-    search = search_of(ctx, bench, **more)
+    incumbent = await Incumbent.open(ctx)
+    search = search_of(ctx, incumbent, **more)
     return search, await search.spend(points)
 
 
@@ -58,7 +58,7 @@ async def test_reports_points_that_nothing_can_take(context: Context) -> None:
 async def test_session_and_blueprint_agree(context: Context) -> None:
     ctx = context(fork_world())
     search, _ = await grown(ctx, 4)
-    assert await ctx.session.blueprint() == search.bench.blueprint
+    assert await ctx.session.blueprint() == search.incumbent.blueprint
 
 
 async def test_never_buys_banned_passives(context: Context) -> None:
@@ -84,9 +84,9 @@ async def test_trading_escapes_the_greedy_trap(context: Context) -> None:
 
 async def test_trading_leaves_a_good_tree_alone(context: Context) -> None:
     search, _ = await grown(context(fork_world()), 6)
-    before = search.bench.blueprint
+    before = search.incumbent.blueprint
     assert await search.improve() == 0
-    assert search.bench.blueprint == before
+    assert search.incumbent.blueprint == before
 
 
 async def test_shrink_gives_the_cheapest_points_back(context: Context) -> None:
@@ -99,7 +99,7 @@ async def test_travel_passives_give_the_attribute_that_helps(context: Context) -
     nodes = [node(1, 2, kind="start"), node(2, 3, kind="attribute"), node(3, mods=["40 inc"], kind="notable")]
     world = World(nodes=nodes, gems=[active("zap", "15 need_dex")], attributes={"dex": 10})
     search, _ = await grown(context(world), 2)
-    assert {n.id: n.attribute for n in search.bench.blueprint.nodes} == {2: Attribute.DEXTERITY, 3: None}
+    assert {n.id: n.attribute for n in search.incumbent.blueprint.nodes} == {2: Attribute.DEXTERITY, 3: None}
 
 
 async def test_words_decide_where_the_engine_sees_nothing(context: Context) -> None:
@@ -116,7 +116,7 @@ async def test_words_decide_where_the_engine_sees_nothing(context: Context) -> N
 async def test_equal_worlds_give_equal_trees(context: Context) -> None:
     first, _ = await grown(context(fork_world()), 5)
     second, _ = await grown(context(fork_world()), 5)
-    assert first.bench.blueprint == second.bench.blueprint
+    assert first.incumbent.blueprint == second.incumbent.blueprint
 
 
 async def test_locked_passives_open_once_their_key_is_owned(context: Context) -> None:
@@ -126,28 +126,28 @@ async def test_locked_passives_open_once_their_key_is_owned(context: Context) ->
         node(3, mods=["90 inc"], kind="notable", unlocked_by=[2]),
     ]
     search, _ = await grown(context(World(nodes=nodes, gems=GEMS)), 2)
-    assert [n.id for n in search.bench.blueprint.nodes] == [2, 3]
+    assert [n.id for n in search.incumbent.blueprint.nodes] == [2, 3]
 
 
-def test_cut_by_names_all_that_hangs_on_a_passive() -> None:
-    atlas = Atlas(fork_world().nodes, [1])
-    assert atlas.cut_by(3, frozenset({2, 3, 4, 8})) == {3, 4}
+def test_branch_of_names_all_that_hangs_on_a_passive() -> None:
+    graph = PassiveGraph(fork_world().nodes, [1])
+    assert graph.branch_of(3, frozenset({2, 3, 4, 8})) == {3, 4}
 
 
 def test_routes_prefer_the_worthier_of_two_equal_ways() -> None:
     nodes = [node(1, 2, 3, kind="start"), node(2, 4), node(3, 4), node(4)]
-    atlas = Atlas(nodes, [1])
-    assert atlas.routes(frozenset(), 2)[4].nodes == (2, 4)
-    assert atlas.routes(frozenset(), 2, lambda n: 0.5 * (n == 3))[4].nodes == (3, 4)
+    graph = PassiveGraph(nodes, [1])
+    assert graph.routes(frozenset(), 2)[4].nodes == (2, 4)
+    assert graph.routes(frozenset(), 2, lambda n: 0.5 * (n == 3))[4].nodes == (3, 4)
 
 
 def test_cuts_are_what_each_passive_takes_with_it() -> None:
     """On a ring nothing hangs on a single passive; on the arm behind it all that follows does."""
     nodes = [node(1, 2, 3, kind="start"), node(2, 4), node(3, 4), node(4, 5), node(5, 6), node(6)]
-    atlas, owned = Atlas(nodes, [1]), frozenset({2, 3, 4, 5, 6})
-    assert set(atlas.cuts(owned)) == {atlas.cut_by(n, owned) for n in owned}
-    assert frozenset({2}) in atlas.cuts(owned)
-    assert frozenset({4, 5, 6}) in atlas.cuts(owned)
+    graph, owned = PassiveGraph(nodes, [1]), frozenset({2, 3, 4, 5, 6})
+    assert set(graph.branches(owned)) == {graph.branch_of(n, owned) for n in owned}
+    assert frozenset({2}) in graph.branches(owned)
+    assert frozenset({4, 5, 6}) in graph.branches(owned)
 
 
 async def test_passives_that_read_the_same_are_tried_once(context: Context) -> None:
@@ -181,18 +181,18 @@ async def test_a_broken_promise_is_studied_and_the_next_plan_avoids_it(context: 
     ]
     world = World(nodes=nodes, gems=[active("zap", "15 need_dex")])
     ctx = context(world)
-    bench = await Workbench.open(ctx)
-    await bench.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=3), PassiveNode(id=4)])])
-    search = search_of(ctx, bench)
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=3), PassiveNode(id=4)])])
+    search = search_of(ctx, incumbent)
     await search.improve()
     assert search.owned == {3, 4, 5}
 
 
 async def test_fixed_passives_stay(context: Context) -> None:
     ctx = context(fork_world())
-    bench = await Workbench.open(ctx)
-    await bench.commit([Allocate(nodes=[PassiveNode(id=8), PassiveNode(id=5)])])
-    search = search_of(ctx, bench, fixed=frozenset({8}))
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.commit([Allocate(nodes=[PassiveNode(id=8), PassiveNode(id=5)])])
+    search = search_of(ctx, incumbent, fixed=frozenset({8}))
     await search.clear()
     assert search.owned == {8}
     await search.shrink(1)
@@ -205,18 +205,18 @@ async def test_levelling_takes_the_best_way_first_and_every_prefix_connects(cont
     assert order[:3] == [2, 3, 4]
     for length in range(len(order) + 1):
         prefix = frozenset(order[:length])
-        assert search.atlas.connected(prefix) == prefix
-    blueprint = ordered(search.bench.blueprint, order)
+        assert search.graph.connected(prefix) == prefix
+    blueprint = ordered(search.incumbent.blueprint, order)
     assert [n.id for n in blueprint.nodes] == order
 
 
 def test_levelling_respects_keys() -> None:
     nodes = [node(1, 2, 3, kind="start"), node(2), node(3, unlocked_by=[2])]
-    assert levelling_order(Atlas(nodes, [1]), frozenset({2, 3}), lambda n: float(n)) == [2, 3]
+    assert levelling_order(PassiveGraph(nodes, [1]), frozenset({2, 3}), lambda n: float(n)) == [2, 3]
 
 
 async def test_dropped_passives_leave_the_blueprint(context: Context) -> None:
     ctx = context(fork_world())
-    bench = await Workbench.open(ctx)
-    await bench.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=7)])])
-    assert [n.id for n in bench.blueprint.nodes] == [2]
+    incumbent = await Incumbent.open(ctx)
+    await incumbent.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=7)])])
+    assert [n.id for n in incumbent.blueprint.nodes] == [2]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from app.search.incumbent import Workbench
-from app.search.passives.atlas import Atlas
+from app.search.incumbent import Incumbent
+from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
 from app.search.stages.passives import alternatives
 from tests.fakes.arithmetic import World, active, node
@@ -16,8 +16,8 @@ NODES = [
 
 
 async def search(context: Context, points: int) -> TreeSearch:
-    bench = await Workbench.open(context(World(nodes=NODES, gems=[active("zap")])))
-    made = TreeSearch(bench, Atlas(NODES, [1]))
+    incumbent = await Incumbent.open(context(World(nodes=NODES, gems=[active("zap")])))
+    made = TreeSearch(incumbent, PassiveGraph(NODES, [1]))
     await made.spend(points)
     await made.improve()
     return made
@@ -25,13 +25,13 @@ async def search(context: Context, points: int) -> TreeSearch:
 
 async def test_a_tree_that_is_better_in_one_way_is_named_and_not_taken(context: Context) -> None:
     made = await search(context, 1)
-    before = made.bench.blueprint
+    before = made.incumbent.blueprint
     named = {found["aim"]: found for found in await alternatives(made)}
-    assert made.bench.blueprint == before
+    assert made.incumbent.blueprint == before
     assert named
     for aim, metric in (("more damage", "dps"), ("more effective hit points", "ehp")):
         if aim in named:
-            now = made.bench.outputs["DPS" if metric == "dps" else "TotalEHP"]
+            now = made.incumbent.outputs["DPS" if metric == "dps" else "TotalEHP"]
             assert named[aim][metric] > now
             assert named[aim]["with"] != named[aim]["without"]
 

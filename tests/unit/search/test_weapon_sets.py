@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from app.model.blueprint import Allocate, Blueprint, PassiveNode
-from app.search.incumbent import Workbench
-from app.search.passives.atlas import Atlas
-from app.search.passives.weapon_sets import anchors, marked, marking, of_set, set_in_use
+from app.search.incumbent import Incumbent
+from app.search.passives.graph import PassiveGraph
+from app.search.passives.weapon_sets import anchors, assignable, assignment, of_set, set_in_use
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 
@@ -24,30 +24,30 @@ def blueprint(**sets: int) -> Blueprint:
 
 
 def test_marks_go_to_the_outermost_passives_and_never_to_keystones() -> None:
-    atlas, owned = Atlas(NODES, [1]), frozenset(range(2, 8))
-    assert marked(atlas, owned, 2, frozenset()) == [7, 6]
-    assert marked(atlas, owned, 9, frozenset()) == [7, 6, 5]
+    graph, owned = PassiveGraph(NODES, [1]), frozenset(range(2, 8))
+    assert assignable(graph, owned, 2, frozenset()) == [7, 6]
+    assert assignable(graph, owned, 9, frozenset()) == [7, 6, 5]
 
 
 def test_what_the_idle_set_hangs_on_stays_unmarked() -> None:
-    atlas, owned = Atlas(NODES, [1]), frozenset({2, 3, 4, 5, 6})
-    kept = anchors(atlas, owned, frozenset({7}))
+    graph, owned = PassiveGraph(NODES, [1]), frozenset({2, 3, 4, 5, 6})
+    kept = anchors(graph, owned, frozenset({7}))
     assert kept == {6}
-    assert marked(atlas, owned, 3, kept) == []
+    assert assignable(graph, owned, 3, kept) == []
 
 
 def test_marking_changes_only_what_differs_and_leaves_the_other_set_alone() -> None:
     build = blueprint(n6=1, n7=2)
-    (change,) = marking(build, [5], 1)
+    (change,) = assignment(build, [5], 1)
     assert isinstance(change, Allocate)
     assert [(n.id, n.weapon_set) for n in change.nodes] == [(5, 1), (6, 0)]
-    assert marking(build, [6], 1) == []
+    assert assignment(build, [6], 1) == []
     assert [n.id for n in of_set(build, 2)] == [7]
 
 
 async def test_the_set_in_use_is_the_one_whose_passives_count(context: Context) -> None:
     ctx = context(World(nodes=NODES, gems=[active("zap")]))
-    bench = await Workbench.open(ctx)
-    assert await set_in_use(bench) == 1
-    await bench.commit([Allocate(nodes=[n.model_copy(update={"weapon_set": 2}) for n in blueprint().nodes])])
-    assert await set_in_use(bench) == 2
+    incumbent = await Incumbent.open(ctx)
+    assert await set_in_use(incumbent) == 1
+    await incumbent.commit([Allocate(nodes=[n.model_copy(update={"weapon_set": 2}) for n in blueprint().nodes])])
+    assert await set_in_use(incumbent) == 2

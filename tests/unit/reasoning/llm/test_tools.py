@@ -37,7 +37,7 @@ async def test_passives_and_ascendancies_are_apart(world: FactsEngine) -> None:
 
 
 class Shop:
-    """A workshop that remembers what was tried."""
+    """An experimenter that remembers what was tried."""
 
     def __init__(self) -> None:
         self.tried: list[list[Move]] = []

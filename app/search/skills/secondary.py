@@ -10,9 +10,9 @@ from app.engine.base import Outputs
 from app.model.blueprint import Change, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
-from app.search.incumbent import EPSILON, Workbench
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.skills.gems import counts, gem, usable_level
-from app.search.skills.supports import SupportRules, SupportSearch
+from app.search.skills.supports import SupportRules, SupportSelection
 
 LEAST_GAIN = 0.004
 """A skill must raise the score by this (0.4 % of damage or EHP) to be worth a socket and a button."""
@@ -66,12 +66,12 @@ def usable_with(requirement: str, held: frozenset[str]) -> bool:
 
 @dataclass(frozen=True)
 class SkillSearch:
-    """Adds skill groups to the workbench's build while they measurably help.
+    """Adds skill groups to the incumbent's build while they measurably help.
 
     `counted`: the main group counts into the damage of all groups, so that further minions may as well.
     """
 
-    bench: Workbench
+    incumbent: Incumbent
     level: int
     weapon_types: frozenset[str]
     reserve_free: float = 0.0
@@ -80,7 +80,7 @@ class SkillSearch:
 
     def offers(self, facts: Iterable[GemFact]) -> list[SkillOffer]:
         """Return the groups that the character could use with its weapon, at several gem levels."""
-        taken = {gem.gem_id for group in self.bench.blueprint.groups for gem in group.gems}
+        taken = {gem.gem_id for group in self.incumbent.blueprint.groups for gem in group.gems}
         usable = [f for f in facts if f.id not in taken and self._fits(f)]
         return [SkillOffer(fact, group) for fact in usable for group in self._groups(fact)]
 
@@ -111,7 +111,7 @@ class SkillSearch:
             if not ranked:
                 break
             best = ranked[0]
-            await self.bench.commit(self._change(best))
+            await self.incumbent.commit(self._change(best))
             added.append(best.fact)
             hopeful = [offer for offer in ranked if _goes_with(offer.fact, best.fact)]
         return added
@@ -128,18 +128,18 @@ class SkillSearch:
             harmless = await self._ranked(self.offers([fact]), -EPSILON)
             if harmless:
                 best = max(harmless, key=lambda offer: offer.key)
-                await self.bench.commit(self._change(best))
+                await self.incumbent.commit(self._change(best))
                 added.append(fact)
         return added
 
     def _has_room(self) -> bool:
-        return len(self.bench.blueprint.groups) < MOST_GROUPS
+        return len(self.incumbent.blueprint.groups) < MOST_GROUPS
 
     async def _ranked(self, offers: Sequence[SkillOffer], least: float) -> list[SkillOffer]:
         """Return the offers that raise the score by more than `least` within the Spirit there is, best first."""
-        outputs = await self.bench.outputs_of([self._change(offer) for offer in offers])
+        outputs = await self.incumbent.outputs_of([self._change(offer) for offer in offers])
         scored = [
-            (self.bench.objective.score(found) - self.bench.score, offer)
+            (self.incumbent.objective.score(found) - self.incumbent.score, offer)
             for offer, found in zip(offers, outputs, strict=True)
             if found and found.get("SpiritUnreserved", 0.0) >= (self.reserve_free if offer.fact.spirit else 0.0)
         ]
@@ -147,28 +147,28 @@ class SkillSearch:
         return [offer for _, offer in sorted(helpful, key=lambda pair: (-pair[0], pair[1].key))]
 
     def _change(self, offer: SkillOffer) -> list[Change]:
-        return [SetGroup(index=len(self.bench.blueprint.groups) + 1, group=offer.group)]
+        return [SetGroup(index=len(self.incumbent.blueprint.groups) + 1, group=offer.group)]
 
     async def recruit(self, index: int, fact: GemFact) -> int:
         """Let the minion skill of the group at the 1-based index count as often as helps most; return how often."""
-        group = self.bench.blueprint.groups[index - 1]
+        group = self.incumbent.blueprint.groups[index - 1]
         current = int(group.gems[0].choices.get("count", 1))
         if _MANY not in fact.skill_types or not group.in_full_dps:
             return current
         options = counts(group)
         changes: list[list[Change]] = [[SetGroup(index=index, group=option)] for option in options]
-        scores = [self._affordable(found) for found in await self.bench.outputs_of(changes)]
+        scores = [self._affordable(found) for found in await self.incumbent.outputs_of(changes)]
         best = max(range(len(options)), key=lambda i: (scores[i], -i))
         if scores[best] <= scores[current - 1] + EPSILON:
             return current
-        await self.bench.commit(changes[best])
+        await self.incumbent.commit(changes[best])
         return best + 1
 
     def _affordable(self, outputs: Outputs) -> float:
         """Return the score, minus infinity when more Spirit is reserved than may be."""
         spare = outputs.get("SpiritUnreserved", 0.0) >= self.reserve_free
-        return self.bench.objective.score(outputs) if spare else -math.inf
+        return self.incumbent.objective.score(outputs) if spare else -math.inf
 
     async def support(self, index: int, rules: SupportRules, facts: dict[str, GemFact], ids: Sequence[str]) -> None:
         """Give the group at the 1-based index the supports that measurably help the build."""
-        await SupportSearch(self.bench, index, rules, facts).run(ids)
+        await SupportSelection(self.incumbent, index, rules, facts).run(ids)

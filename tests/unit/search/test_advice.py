@@ -11,7 +11,7 @@ from app.core.errors import UnknownFact
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.facts import AffixFact, BaseFact, UniqueFact
 from app.model.moves import Move
-from app.search.advice import Workshop
+from app.search.advice import MoveExperimenter
 from tests.fakes.arithmetic import World, active, node, support
 from tests.unit.search.conftest import START, Context
 
@@ -46,8 +46,8 @@ def allocate(passive: str | int) -> list[Move]:
     return moves({"op": "allocate", "passive": passive})
 
 
-async def shop(context: Context, blueprint: Blueprint = START, world: World = WORLD) -> Workshop:
-    return await Workshop.open(context(world, blueprint.model_copy(update={"groups": [ZAP], "main_group": 1})))
+async def shop(context: Context, blueprint: Blueprint = START, world: World = WORLD) -> MoveExperimenter:
+    return await MoveExperimenter.open(context(world, blueprint.model_copy(update={"groups": [ZAP], "main_group": 1})))
 
 
 ZAP = SkillGroup(gems=[Gem(gem_id="zap", name="zap")])
@@ -55,7 +55,7 @@ ZAP = SkillGroup(gems=[Gem(gem_id="zap", name="zap")])
 
 async def test_an_experiment_tells_gains_and_keeps_nothing(context: Context) -> None:
     found = await shop(context)
-    before = found.bench.blueprint
+    before = found.incumbent.blueprint
     none, ten, fifty, far = await found.experiment(
         [[], supports("ten"), supports("fifty"), allocate("bright")], ["DPS"]
     )
@@ -65,7 +65,7 @@ async def test_an_experiment_tells_gains_and_keeps_nothing(context: Context) -> 
     assert fifty.gain > ten.gain > 0
     assert fifty.figures["DPS"] == pytest.approx(150)
     assert far.figures["DPS"] == pytest.approx(140)
-    assert found.bench.blueprint == before
+    assert found.incumbent.blueprint == before
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,23 @@ async def test_later_moves_see_what_earlier_ones_changed(context: Context) -> No
 async def test_only_what_helps_is_kept(context: Context) -> None:
     found = await shop(context)
     assert await found.keep(supports("fifty")) == ""
-    assert [gem.gem_id for gem in found.bench.blueprint.groups[0].gems] == ["zap", "fifty"]
-    better = found.bench.blueprint
+    assert [gem.gem_id for gem in found.incumbent.blueprint.groups[0].gems] == ["zap", "fifty"]
+    better = found.incumbent.blueprint
     assert "no gain" in await found.keep(supports("ten"))
     assert "no gain" in await found.keep(supports("fifty"))
-    assert found.bench.blueprint == better
+    assert found.incumbent.blueprint == better
 
 
 async def test_points_that_are_not_there_cannot_be_spent(context: Context) -> None:
     start = START.model_copy(update={"nodes": [PassiveNode(id=5)], "level": 90})
     ctx = context(WORLD, start.model_copy(update={"groups": [ZAP], "main_group": 1}))
     floors = ctx.floors.model_copy(update={"passive_points": 2})
-    found = await Workshop.open(context(WORLD, ctx.blueprint, floors=floors))
+    found = await MoveExperimenter.open(context(WORLD, ctx.blueprint, floors=floors))
     (refused,) = await found.experiment([allocate("Bright")], [])
     assert "there are 2: give passives back as well" in refused.problem
     exchange = moves({"op": "deallocate", "passive": 5}, {"op": "allocate", "passive": 3})
     assert await found.keep(exchange) == ""
-    assert {one.id for one in found.bench.blueprint.nodes} == {2, 3}
+    assert {one.id for one in found.incumbent.blueprint.nodes} == {2, 3}
 
 
 async def test_ranking_puts_the_best_first(context: Context) -> None:
@@ -159,7 +159,7 @@ async def test_a_crafted_item_has_what_helps_and_no_more(context: Context) -> No
     assert trial.figures["DPS"] == pytest.approx(135)
     assert trial.made[0] == "Gold Ring"
     assert await found.keep(craft) == ""
-    ring = found.bench.blueprint.items["Ring 1"]
+    ring = found.incumbent.blueprint.items["Ring 1"]
     assert ({roll.id for roll in ring.prefixes}, {roll.id for roll in ring.suffixes}) == ({"hotter"}, {"vast"})
 
 
@@ -167,9 +167,9 @@ async def test_a_unique_is_worn_within_the_gear_tier(context: Context) -> None:
     blueprint = START.model_copy(update={"items": WORN, "groups": [ZAP], "main_group": 1})
     ctx = context(geared(), blueprint)
     wear = moves({"op": "equip_unique", "unique": "great band"})
-    found = await Workshop.open(ctx)
+    found = await MoveExperimenter.open(ctx)
     assert await found.keep(wear) == ""
-    assert found.bench.blueprint.items["Ring 1"].title == "Great Band"
+    assert found.incumbent.blueprint.items["Ring 1"].title == "Great Band"
     poor = ctx.floors.model_copy(update={"gear": ctx.floors.gear.model_copy(update={"max_uniques": 0})})
-    refused = await Workshop.open(context(geared(), blueprint, floors=poor))
+    refused = await MoveExperimenter.open(context(geared(), blueprint, floors=poor))
     assert "takes no uniques" in await refused.keep(wear)

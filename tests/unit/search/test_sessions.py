@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from app.model.blueprint import Allocate, PassiveNode
-from app.search.panel import open_panel
+from app.search.sessions import open_parallel
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, node
 from tests.unit.search.conftest import START
 
@@ -33,25 +33,25 @@ class NarrowEngine(ArithmeticEngine):
 
 @pytest.mark.parametrize("sessions", [1, 2, 3, 4, 7])
 async def test_the_number_of_sessions_changes_nothing(sessions: int) -> None:
-    async with open_panel(ArithmeticEngine(WORLD), START, 1) as alone:
+    async with open_parallel(ArithmeticEngine(WORLD), START, 1) as alone:
         expected = await alone.what_if(CANDIDATES, ["DPS"])
-    async with open_panel(ArithmeticEngine(WORLD), START, sessions) as panel:
-        assert await panel.what_if(CANDIDATES, ["DPS"]) == expected
-        assert panel.trials == len(CANDIDATES)
+    async with open_parallel(ArithmeticEngine(WORLD), START, sessions) as parallel:
+        assert await parallel.what_if(CANDIDATES, ["DPS"]) == expected
+        assert parallel.trials == len(CANDIDATES)
 
 
 async def test_changes_reach_every_session() -> None:
-    async with open_panel(ArithmeticEngine(WORLD), START, 3) as panel:
-        await panel.apply(CANDIDATES[0])
-        outputs = await panel.what_if([[]] * 12, ["DPS"])
+    async with open_parallel(ArithmeticEngine(WORLD), START, 3) as parallel:
+        await parallel.apply(CANDIDATES[0])
+        outputs = await parallel.what_if([[]] * 12, ["DPS"])
     assert {found["DPS"] for found in outputs} == {102.0}
 
 
 async def test_goes_on_with_fewer_sessions_than_asked() -> None:
-    async with asyncio.timeout(5), open_panel(NarrowEngine(WORLD), START, 4, patience_s=0.01) as panel:
-        assert len(await panel.what_if(CANDIDATES, ["DPS"])) == len(CANDIDATES)
+    async with asyncio.timeout(5), open_parallel(NarrowEngine(WORLD), START, 4, patience_s=0.01) as parallel:
+        assert len(await parallel.what_if(CANDIDATES, ["DPS"])) == len(CANDIDATES)
 
 
 async def test_nothing_to_try_is_nothing() -> None:
-    async with open_panel(ArithmeticEngine(WORLD), START, 3) as panel:
-        assert await panel.what_if([], ["DPS"]) == []
+    async with open_parallel(ArithmeticEngine(WORLD), START, 3) as parallel:
+        assert await parallel.what_if([], ["DPS"]) == []

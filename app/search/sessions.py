@@ -18,7 +18,7 @@ LARGEST_SHARE = 32
 """More trials than this are asked in several calls."""
 
 
-class Panel:
+class ParallelSession:
     """A `Session` made of sessions: changes go to all, trials are split, questions go to the first.
 
     Results do not depend on the number of sessions: every session calculates the same numbers, and trials are merged
@@ -85,9 +85,9 @@ def _shares(candidates: Sequence[Sequence[Change]], sessions: int) -> list[Seque
 
 
 @asynccontextmanager
-async def open_panel(
+async def open_parallel(
     engine: Engine, blueprint: Blueprint | None, sessions: int, patience_s: float = 0.5
-) -> AsyncIterator[Panel]:
+) -> AsyncIterator[ParallelSession]:
     """Open up to `sessions` sessions holding the blueprint (None: nothing yet).
 
     The first is waited for; a further one only `patience_s`, because a build that keeps one session while it waits
@@ -101,7 +101,7 @@ async def open_panel(
                     opened.append(await stack.enter_async_context(engine.session()))
             except TimeoutError:
                 break
-        panel = Panel(opened)
+        parallel = ParallelSession(opened)
         if blueprint is not None:
-            await panel.build(blueprint)
-        yield panel
+            await parallel.build(blueprint)
+        yield parallel

@@ -22,7 +22,7 @@ class Route:
         return len(self.nodes)
 
 
-class Atlas:
+class PassiveGraph:
     """The part of the tree that one character can walk: the main tree, or one ascendancy.
 
     `roots` are given, not bought. Passives that others must unlock are walkable once those are owned.
@@ -147,11 +147,11 @@ class Atlas:
             edge = near
         return [*ordered, *sorted(nodes - seen)]
 
-    def cut_by(self, node: int, owned: frozenset[int]) -> frozenset[int]:
+    def branch_of(self, node: int, owned: frozenset[int]) -> frozenset[int]:
         """Return what is lost when the passive is removed: itself and all that hung on it."""
         return owned - self.connected(owned - {node})
 
-    def cuts(self, owned: frozenset[int]) -> list[frozenset[int]]:
+    def branches(self, owned: frozenset[int]) -> list[frozenset[int]]:
         """Return `cut_by` of every owned passive that hangs together with a root, in one walk.
 
         Depth first with low points: a passive takes those children with it that reach nothing above it.
@@ -198,17 +198,17 @@ async def class_fact(ctx: SearchContext) -> ClassFact:
     return next(c for c in classes if c.name == ctx.plan.ascendancy.class_name)
 
 
-async def main_atlas(ctx: SearchContext) -> Atlas:
+async def main_graph(ctx: SearchContext) -> PassiveGraph:
     """Return the main tree as the plan's class sees it; other classes' starts are walls."""
     start = (await class_fact(ctx)).start_node
     nodes = [n for n in await ctx.engine.facts.nodes() if n.ascendancy is None]
     closed = {n.id for n in nodes if n.kind in ("start", "ascendancy_start") and n.id != start}
-    return Atlas(nodes, [start], closed)
+    return PassiveGraph(nodes, [start], closed)
 
 
-async def ascendancy_atlas(ctx: SearchContext) -> Atlas | None:
+async def ascendancy_graph(ctx: SearchContext) -> PassiveGraph | None:
     """Return the plan's ascendancy, or None when it has none."""
     name = ctx.plan.ascendancy.ascendancy
     nodes = [n for n in await ctx.engine.facts.nodes() if name is not None and n.ascendancy == name]
     roots = [n.id for n in nodes if n.kind == "ascendancy_start"]
-    return Atlas(nodes, roots) if roots else None
+    return PassiveGraph(nodes, roots) if roots else None

@@ -1,6 +1,6 @@
 """Opportunity cost: what each answer takes from which budget, and what one more unit would be worth.
 
-The spending is read from the finished build; what one more unit would be worth is measured on it (`margins.py`).
+The spending is read from the finished build; what one more unit would be worth is measured on it (`marginal_values`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from app.model.names import Attribute, SubProblemName
 from app.model.stats import DPS, Inspection, Stats
 from app.search.base import SearchContext
 from app.search.gear.pool import SlotPool, has_room, slot_pool, with_option
-from app.search.incumbent import Workbench
+from app.search.incumbent import Incumbent
 from app.search.objective import ATTRIBUTE_METRICS
-from app.search.passives.atlas import Atlas, ascendancy_atlas
+from app.search.passives.graph import PassiveGraph, ascendancy_graph
 from app.search.skills.gems import gem, support_slots, usable_level, with_supports
 
 EHP = "TotalEHP"
@@ -59,31 +59,31 @@ class NextBest:
 
 
 async def marginal_values(
-    ctx: SearchContext, bench: Workbench, atlas: Atlas | None, main: int
+    ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph | None, main: int
 ) -> dict[str, list[NextBest]]:
     """Return per budget the best uses of one more unit, best first by the better of both gains."""
     nodes = {node.id: node for node in await ctx.engine.facts.nodes()}
-    own = await ascendancy_atlas(ctx)
+    own = await ascendancy_graph(ctx)
     return {
-        "passive_points": await _passives(bench, atlas, nodes) if atlas is not None else [],
-        "ascendancy_points": await _passives(bench, own, nodes) if own is not None else [],
-        "support_slots": await _supports(ctx, bench, main),
-        "spirit": await _persistent(ctx, bench),
-        "jewel_sockets": await _tried(bench, _jewels(bench, nodes)),
-        **await _lines(ctx, bench),
-        **await _attributes(bench, nodes),
+        "passive_points": await _passives(incumbent, graph, nodes) if graph is not None else [],
+        "ascendancy_points": await _passives(incumbent, own, nodes) if own is not None else [],
+        "support_slots": await _supports(ctx, incumbent, main),
+        "spirit": await _persistent(ctx, incumbent),
+        "jewel_sockets": await _tried(incumbent, _jewels(incumbent, nodes)),
+        **await _lines(ctx, incumbent),
+        **await _attributes(incumbent, nodes),
     }
 
 
-async def _tried(bench: Workbench, named: Sequence[Named]) -> list[NextBest]:
-    outputs = await bench.outputs_of([changes for _, _, changes in named])
+async def _tried(incumbent: Incumbent, named: Sequence[Named]) -> list[NextBest]:
+    outputs = await incumbent.outputs_of([changes for _, _, changes in named])
     pairs = zip(named, outputs, strict=True)
-    found = _useful([_best(bench, name, tried, units) for (name, units, _), tried in pairs if tried])
+    found = _useful([_best(incumbent, name, tried, units) for (name, units, _), tried in pairs if tried])
     return sorted(found, key=lambda best: (-max(best.of(DPS), best.of(EHP)), best.name))
 
 
-def _best(bench: Workbench, name: str, tried: Mapping[str, float], units: float) -> NextBest:
-    return NextBest(name, _gain(bench.outputs, tried, DPS), _gain(bench.outputs, tried, EHP), units)
+def _best(incumbent: Incumbent, name: str, tried: Mapping[str, float], units: float) -> NextBest:
+    return NextBest(name, _gain(incumbent.outputs, tried, DPS), _gain(incumbent.outputs, tried, EHP), units)
 
 
 def _useful(found: Sequence[NextBest]) -> list[NextBest]:
@@ -95,26 +95,26 @@ def _gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> fl
     return tried.get(key, 0.0) / before - 1 if before > 0 else 0.0
 
 
-async def _passives(bench: Workbench, atlas: Atlas, nodes: Mapping[int, NodeFact]) -> list[NextBest]:
+async def _passives(incumbent: Incumbent, graph: PassiveGraph, nodes: Mapping[int, NodeFact]) -> list[NextBest]:
     """Try the notables and small passives next to the tree, and short ways to notables."""
-    owned = frozenset(node.id for node in bench.blueprint.nodes if node.id in atlas.nodes)
-    routes = [r for r in atlas.routes(owned, 3).values() if nodes[r.target].kind in ("notable", "normal", "attribute")]
+    owned = frozenset(node.id for node in incumbent.blueprint.nodes if node.id in graph.nodes)
+    routes = [r for r in graph.routes(owned, 3).values() if nodes[r.target].kind in ("notable", "normal", "attribute")]
     near = [r for r in routes if r.points == 1 or nodes[r.target].kind == "notable"]
     near = sorted(near, key=lambda r: (r.points, r.target))[:MOST_NODES]
     named: list[Named] = []
     for route in near:
         way = [_bought(nodes[node]) for node in route.nodes]
         named.append((nodes[route.target].name, float(route.points), [Allocate(nodes=way)]))
-    return await _tried(bench, named)
+    return await _tried(incumbent, named)
 
 
 def _bought(node: NodeFact) -> PassiveNode:
     return PassiveNode(id=node.id, attribute=Attribute.STRENGTH if node.kind == "attribute" else None)
 
 
-async def _supports(ctx: SearchContext, bench: Workbench, main: int) -> list[NextBest]:
+async def _supports(ctx: SearchContext, incumbent: Incumbent, main: int) -> list[NextBest]:
     """Try every support that the main skill takes in one more socket."""
-    groups = bench.blueprint.groups
+    groups = incumbent.blueprint.groups
     if not 0 < main <= len(groups) or not groups[main - 1].gems:
         return []
     group, facts = groups[main - 1], {fact.id: fact for fact in await ctx.engine.facts.gems()}
@@ -129,35 +129,35 @@ async def _supports(ctx: SearchContext, bench: Workbench, main: int) -> list[Nex
         for f in usable
         if not f.lineage
     ]
-    return await _tried(bench, named)
+    return await _tried(incumbent, named)
 
 
-async def _persistent(ctx: SearchContext, bench: Workbench) -> list[NextBest]:
+async def _persistent(ctx: SearchContext, incumbent: Incumbent) -> list[NextBest]:
     """Try every persistent skill at the level the character can use; gains count per point of Spirit."""
-    held = {g.gem_id for group in bench.blueprint.groups for g in group.gems}
+    held = {g.gem_id for group in incumbent.blueprint.groups for g in group.gems}
     facts = [f for f in await ctx.engine.facts.gems() if f.kind == "active" and f.spirit > 0 and f.id not in held]
-    index = len(bench.blueprint.groups) + 1
+    index = len(incumbent.blueprint.groups) + 1
     named: list[Named] = []
     for fact in facts:
         if not fact.weapon_types and (level := usable_level(fact, ctx.level)) > 0:
             group = SkillGroup(label=fact.name, gems=[Gem(gem_id=fact.id, name=fact.name, level=level)])
             named.append((fact.name, fact.spirit, [SetGroup(index=index, group=group)]))
-    return await _tried(bench, named)
+    return await _tried(incumbent, named)
 
 
-async def _lines(ctx: SearchContext, bench: Workbench) -> dict[str, list[NextBest]]:
+async def _lines(ctx: SearchContext, incumbent: Incumbent) -> dict[str, list[NextBest]]:
     """Try one more affix, and one more rune, on every item that was made here."""
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
     affixes: list[Named] = []
     runes: list[Named] = []
-    for slot, item in sorted(bench.blueprint.items.items()):
+    for slot, item in sorted(incumbent.blueprint.items.items()):
         if item.text is None and item.rarity == "RARE" and item.base in bases:
             pool = await slot_pool(ctx, slot, [bases[item.base]])
             runes += _further(item, pool, "rune")
             if not slot.startswith(JEWEL_SLOT):
                 affixes += [*_further(item, pool, "prefix"), *_further(item, pool, "suffix")]
     found = {"affix_slots": affixes, "rune_sockets": runes}
-    return {budget: await _tried(bench, named) for budget, named in found.items() if named}
+    return {budget: await _tried(incumbent, named) for budget, named in found.items() if named}
 
 
 def _further(item: GearItem, pool: SlotPool, kind: str) -> list[Named]:
@@ -167,11 +167,11 @@ def _further(item: GearItem, pool: SlotPool, kind: str) -> list[Named]:
     return [(f"{said[o]} ({item.slot})", 1.0, [Equip(item=with_option(item, o, pool))]) for o in options]
 
 
-def _jewels(bench: Workbench, nodes: Mapping[int, NodeFact]) -> list[Named]:
+def _jewels(incumbent: Incumbent, nodes: Mapping[int, NodeFact]) -> list[Named]:
     """Return each different jewel once more, in a socket that is not allocated."""
-    owned = {node.id for node in bench.blueprint.nodes}
+    owned = {node.id for node in incumbent.blueprint.nodes}
     free = sorted(n.id for n in nodes.values() if n.kind == "socket" and n.ascendancy is None and n.id not in owned)
-    worn = [item for slot, item in sorted(bench.blueprint.items.items()) if slot.startswith(JEWEL_SLOT)]
+    worn = [item for slot, item in sorted(incumbent.blueprint.items.items()) if slot.startswith(JEWEL_SLOT)]
     different = {(item.base, str(item.prefixes), str(item.suffixes), item.text): item for item in worn}
     if not free:
         return []
@@ -187,18 +187,18 @@ def _jewels(bench: Workbench, nodes: Mapping[int, NodeFact]) -> list[Named]:
     ]
 
 
-async def _attributes(bench: Workbench, nodes: Mapping[int, NodeFact]) -> dict[str, list[NextBest]]:
+async def _attributes(incumbent: Incumbent, nodes: Mapping[int, NodeFact]) -> dict[str, list[NextBest]]:
     """Try an attribute passive more, wherever it is; gains count per point of the attribute."""
-    owned = {node.id for node in bench.blueprint.nodes}
+    owned = {node.id for node in incumbent.blueprint.nodes}
     free = sorted(node.id for node in nodes.values() if node.kind == "attribute" and node.id not in owned)
     if not free:
         return {}
     changes: list[list[Change]] = [[Allocate(nodes=[PassiveNode(id=free[0], attribute=a)])] for a in Attribute]
     found = {}
-    for attribute, tried in zip(Attribute, await bench.outputs_of(changes), strict=True):
+    for attribute, tried in zip(Attribute, await incumbent.outputs_of(changes), strict=True):
         metric = ATTRIBUTE_METRICS[attribute]
-        points = tried.get(metric, 0.0) - bench.outputs.get(metric, 0.0)
-        best = _best(bench, f"{points:g} more {_NAMES[attribute]}", tried, points)
+        points = tried.get(metric, 0.0) - incumbent.outputs.get(metric, 0.0)
+        best = _best(incumbent, f"{points:g} more {_NAMES[attribute]}", tried, points)
         found[attribute.value] = _useful([best]) if points > 0 else []
     return found
 
