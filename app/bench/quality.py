@@ -16,6 +16,7 @@ import app
 from app.bench.builds import build, cores, scratch_services
 from app.core.config import Settings
 from app.core.errors import InputError
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.names import GearTier
 from app.model.record import BuildRequest
 from app.service.services import Services
@@ -58,7 +59,7 @@ def load(path: Path, only: Collection[str] = ()) -> list[Prompt]:
 
 MEDIANS = ("dps", "ehp", "seconds", "evaluations")
 RESISTANCES_FROM = 76
-"""From this level on fire, cold and lightning resistance belong at their cap of 75 percent."""
+"""From this level on fire, cold and lightning resistance belong at their cap."""
 
 _CAPPED = ("fire", "cold", "lightning")
 
@@ -126,6 +127,8 @@ def totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "unmet_requirements": sum(run["unmet_requirements"] for run in runs),
         "engine_warnings": sum(run["engine_warnings"] for run in runs),
         "unspent_points": sum(run.get("unspent_points") or 0 for run in runs),
-        "below_resistance_cap": sum(any((run["resistances"][e] or 0) < 75 for e in _CAPPED) for run in capped),
+        "below_resistance_cap": sum(
+            any((run["resistances"][e] or 0) < ELEMENTAL_RESISTANCE_CAP for e in _CAPPED) for run in capped
+        ),
         "median_seconds": _median(runs, "seconds"),
     }

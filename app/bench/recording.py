@@ -17,6 +17,7 @@ from app.metrics.figures import nearest_rank
 from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
 from app.model.record import BuildRecord, BuildRequest
+from app.model.stats import EHP
 from app.service.recordings import Recordings
 from app.service.services import Services
 from app.storage.base import EventStore
@@ -183,7 +184,7 @@ async def _alone() -> dict[str, Any]:
 
 
 def _recording_event(build_id: str) -> ToolEvent:
-    args = {"candidates": 40, "metrics": ["TotalEHP"] * 10, "build_sha256": "f" * 64}
+    args = {"candidates": 40, "metrics": [EHP] * 10, "build_sha256": "f" * 64}
     return ToolEvent(
         build_id=build_id,
         seq=0,

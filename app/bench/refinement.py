@@ -19,6 +19,7 @@ from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 from app.engine.files.xml import read, write
 from app.model.moves import Locks, Part
+from app.model.stats import DPS, EHP
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
 from app.service.services import Services
@@ -80,8 +81,8 @@ async def _row(services: Services, name: str, parent: BuildView, prompt: str) ->
         "unchanged": before == after,
         "honest": reached or before == after,
         "locks_kept": found is not None and not broken_locks(before, after, found.locks),
-        "damage": _ratio(found.before, found.after, "DPS") if found else None,
-        "ehp": _ratio(found.before, found.after, "TotalEHP") if found else None,
+        "damage": _ratio(found.before, found.after, DPS) if found else None,
+        "ehp": _ratio(found.before, found.after, EHP) if found else None,
         "changes": len(found.changes) if found else 0,
         "measured_with": found.measured_with if found else None,
         "verdict": found.verdict if found else "",

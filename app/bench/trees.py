@@ -16,9 +16,9 @@ from app.engine.base import Engine, Outputs
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
 from app.model.demands import Floor, floors_for
 from app.model.names import Attribute, GearTier
-from app.model.stats import DPS
+from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, RESISTANCES
 from app.search.incumbent import Incumbent
-from app.search.objective import ATTRIBUTE_METRICS, METRICS, RESISTANCES, Objective
+from app.search.objective import METRICS, Objective
 from app.search.passives.graph import PassiveGraph, Route
 from app.search.passives.tree import TreeSearch
 from app.search.passives.weapon_sets import MOST, assignable, assignment, of_set
@@ -72,7 +72,7 @@ class FullScan:
 ENOUGH = 0.995
 """Share of the full scan's gain at which the search counts as equal to it."""
 
-KEPT = ("TotalEHP", *RESISTANCES, "ChaosResist", *ATTRIBUTE_METRICS.values())
+KEPT = (EHP, *RESISTANCES, CHAOS_RESISTANCE, *ATTRIBUTE_METRICS.values())
 """What must not be lower than the author's."""
 
 
@@ -145,7 +145,7 @@ def _objective(author: Outputs) -> Objective:
     worth = {"dps": Floor(least=1, good=1e12), "ehp": Floor(least=1, good=1)}
     floors = floors_for(90, GearTier.MID).model_copy(update=worth)
     minima = {key: author.get(key, 0.0) for key in KEPT}
-    minima["SpiritUnreserved"] = min(0.0, author.get("SpiritUnreserved", 0.0))
+    minima[FREE_SPIRIT] = min(0.0, author.get(FREE_SPIRIT, 0.0))
     return Objective(floors, ehp_weight=0.08, guards=frozenset(), minima=minima)
 
 
@@ -281,7 +281,7 @@ def compared(author: Outputs, found: Outputs) -> dict[str, Any]:
         "author_dps": round(author.get(DPS, 0.0)),
         "dps": round(found.get(DPS, 0.0)),
         "ratio": round(found.get(DPS, 0.0) / max(author.get(DPS, 0.0), 1e-9), 3),
-        "author_ehp": round(author.get("TotalEHP", 0.0)),
-        "ehp": round(found.get("TotalEHP", 0.0)),
+        "author_ehp": round(author.get(EHP, 0.0)),
+        "ehp": round(found.get(EHP, 0.0)),
         "lower": [key for key in KEPT if found.get(key, 0.0) < author.get(key, 0.0) - 1e-6 * abs(author.get(key, 0.0))],
     }

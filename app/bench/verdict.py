@@ -9,11 +9,12 @@ from app.model.demands import floors_for
 from app.model.names import ConflictType, GearTier, Severity
 from app.model.record import ProgressEvent
 from app.model.state import BuildState
+from app.model.stats import CHAOS_RESISTANCE, RESISTANCES
 from app.phases.memory import EVALUATIONS
 from app.service.services import Services
 from app.service.view import BuildView, ConflictView
 
-_RESISTANCES = {"fire": "FireResist", "cold": "ColdResist", "lightning": "LightningResist", "chaos": "ChaosResist"}
+_RESISTANCES = dict(zip(("fire", "cold", "lightning", "chaos"), (*RESISTANCES, CHAOS_RESISTANCE), strict=True))
 _UNMET = {ConflictType.STAT_REQUIREMENT, ConflictType.ATTRIBUTE_SQUEEZE}
 _ENGINE_WARNS = "The engine warns"
 

@@ -43,7 +43,7 @@ from app.model.blueprint import (
 from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.record import BuildRequest
-from app.model.stats import DPS
+from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, RESISTANCES
 from app.search.sessions import ParallelSession
 from app.wiring import engine_room, open_services
 
@@ -167,7 +167,7 @@ STARTS = 15
 ENGINES = 4
 
 VECTORS: dict[str, tuple[str, ...]] = {
-    "search": (DPS, "TotalEHP", "Life", "Mana", "FireResist", "ColdResist", "LightningResist", "ChaosResist", "Str"),
+    "search": (DPS, EHP, "Life", "Mana", *RESISTANCES, CHAOS_RESISTANCE, "Str"),
     "damage": (DPS, "Life", "FireResist", "Str"),
 }
 """What is asked of each candidate: with and without the estimate of hits taken."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.conflicts.case import Case, advice, conflict
-from app.model.blueprint import JEWEL_SLOT, GearItem
+from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, SWAP_SLOTS, GearItem
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import ItemFinding
@@ -49,7 +49,7 @@ def _has_room(case: Case, item: GearItem) -> bool:
 
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
 _FULL_HANDS = frozenset({"Bow", "Crossbow", "Staff", "Talisman", "Fishing Rod"})
-_SETS = (("Weapon 1", "Weapon 2"), ("Weapon 1 Swap", "Weapon 2 Swap"))
+_SETS = (HAND_SLOTS, SWAP_SLOTS)
 
 
 def no_unparsed_line(case: Case) -> list[BuildConflict]:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import slots_with_room
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
+from app.model.blueprint import MAIN_HAND
 from app.model.conflicts import BuildConflict, Suggestion
+from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
-from app.model.stats import GemFinding, Requirement
+from app.model.stats import ATTRIBUTE_METRICS, GemFinding, Requirement
 from app.model.sub_problems import DeliveryChoice
-from app.search.gear.weapons import MAIN_HAND
 
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _HAS_OWN_RULE = re.compile(
@@ -73,8 +74,7 @@ def _warning(line: str) -> BuildConflict:
 
 
 SUPPORT_SOURCE = "Support Gems"
-ATTRIBUTE_PER_SUPPORT = 5
-_OUTPUT = {"str": "Str", "dex": "Dex", "int": "Int"}
+_OUTPUT = {attribute.value: metric for attribute, metric in ATTRIBUTE_METRICS.items()}
 _WORD = {"str": "Strength", "dex": "Dexterity", "int": "Intelligence", "level": "level"}
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
 

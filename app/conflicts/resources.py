@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
+from app.model.blueprint import MANA_FLASK
 from app.model.conflicts import BuildConflict
+from app.model.demands import FIGHT_S
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.stats import FREE_SPIRIT
 from app.model.sub_problems import SustainChoice
 
-FIGHT_S = 20.0
-"""A fight without a pause for which the pool and a full flask must make up what recovery does not, in seconds."""
-_FLASK = {"mana": "Flask 2", "life": "Flask 1"}
 _SPIRIT = SubProblemName.SPIRIT_ALLOCATION
 _SUSTAIN = SubProblemName.RESOURCE_SUSTAIN
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
@@ -20,7 +20,7 @@ _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 
 def spirit_within_pool(case: Case) -> list[BuildConflict]:
     """Persistent skills reserve at most the Spirit there is."""
-    free = case.stats.get("SpiritUnreserved")
+    free = case.stats.get(FREE_SPIRIT)
     if free >= 0:
         return []
     have = case.stats.get("Spirit")
@@ -73,12 +73,11 @@ def _budget(case: Case, resource: str, key: str, leech: str) -> Budget:
 
 def _flask_total(case: Case, resource: str) -> float:
     """Return what all charges of the worn mana flask recover; a life flask is for staying alive and never counts."""
-    item = case.blueprint.items.get(_FLASK[resource])
+    item = case.blueprint.items.get(MANA_FLASK)
     base = case.bases.get(item.base) if item is not None else None
     if item is None or base is None or resource != "mana":
         return 0.0
-    uses = base.flask.get("charges_max", 0.0) // max(base.flask.get("charges_used", 0.0), 1.0)
-    return uses * base.flask.get("mana", 0.0) * (1 + item.quality / 100)
+    return base.mana_in_flask(item.quality)
 
 
 def main_skill_sustained(case: Case) -> list[BuildConflict]:

@@ -7,6 +7,7 @@ from app.conflicts.items import filling, slots_with_room
 from app.model.conflicts import BuildConflict
 from app.model.demands import Floor
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.stats import EHP
 
 ELEMENTS = ("Fire", "Cold", "Lightning")
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
@@ -82,7 +83,7 @@ def _unknown_damage(case: Case) -> BuildConflict:
 
 def effective_hit_points(case: Case) -> list[BuildConflict]:
     """Total effective hit points reach the floor of level and tier."""
-    value, floor = case.stats.get("TotalEHP"), case.floors.ehp
+    value, floor = case.stats.get(EHP), case.floors.ehp
     severity = _severity(value, floor)
     if severity is None:
         return []

@@ -20,6 +20,13 @@ WeaponSet = Literal[0, 1, 2]
 Rarity = Literal["NORMAL", "MAGIC", "RARE", "UNIQUE"]
 
 JEWEL_SLOT = "Jewel "
+MAIN_HAND, OFF_HAND = "Weapon 1", "Weapon 2"
+HAND_SLOTS = (MAIN_HAND, OFF_HAND)
+SWAP = " Swap"
+"""Ends the names of the hands' slots in the second weapon set."""
+SWAP_SLOTS = (MAIN_HAND + SWAP, OFF_HAND + SWAP)
+LIFE_FLASK, MANA_FLASK = "Flask 1", "Flask 2"
+CHARM_SLOTS = ("Charm 1", "Charm 2", "Charm 3")
 
 
 class PassiveNode(Model):

@@ -52,6 +52,11 @@ _SHARE = {GearTier.STARTER: 0.35, GearTier.MID: 0.6, GearTier.ENDGAME: 1.0}
 _GEAR = {GearTier.STARTER: (4, 45, 0), GearTier.MID: (5, 65, 2), GearTier.ENDGAME: (6, 82, 4)}
 QUEST_PASSIVE_POINTS = 24
 ELEMENTAL_RESISTANCE_CAP = 75
+ATTRIBUTE_PER_SUPPORT = 5
+"""Attribute that each support of a colour asks for, over the whole build (game rule)."""
+
+FIGHT_S = 20.0
+"""A fight without a pause for which mana pool and a full flask must make up what recovery does not, in seconds."""
 
 
 def floors_for(level: int, gear: GearTier) -> Floors:
@@ -66,7 +71,7 @@ def floors_for(level: int, gear: GearTier) -> Floors:
     return Floors(
         dps=Floor(least=dps.least * share, good=dps.good * share),
         ehp=Floor(least=ehp.least * share, good=ehp.good * share),
-        resistance=Floor(least=75 if capped else 60, good=75),
+        resistance=Floor(least=ELEMENTAL_RESISTANCE_CAP if capped else 60, good=ELEMENTAL_RESISTANCE_CAP),
         ascendancy_points=_ascendancy_points(level),
         gear=GearLimits(
             max_affixes=affixes,

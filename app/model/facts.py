@@ -97,6 +97,11 @@ class BaseFact(Model):
     weapon: dict[str, float] = Field(default_factory=dict)
     flask: dict[str, float] = Field(default_factory=dict)
 
+    def mana_in_flask(self, quality: int) -> float:
+        """Return the mana that all charges of a full flask of this base and quality (percent) recover."""
+        uses = self.flask.get("charges_max", 0.0) // max(self.flask.get("charges_used", 0.0), 1.0)
+        return uses * self.flask.get("mana", 0.0) * (1 + quality / 100)
+
 
 class AffixFact(Model):
     """An explicit affix legal for the asked base: `group` excludes a second of its kind, `level` is the item level."""

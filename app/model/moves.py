@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.model.base import Model
 from app.model.blueprint import (
+    HAND_SLOTS,
     JEWEL_SLOT,
+    SWAP_SLOTS,
     Allocate,
     Blueprint,
     Change,
@@ -23,7 +25,7 @@ from app.model.blueprint import (
     Unequip,
 )
 
-WEAPON_SLOTS = ("Weapon 1", "Weapon 2", "Weapon 1 Swap", "Weapon 2 Swap")
+WEAPON_SLOTS = (*HAND_SLOTS, *SWAP_SLOTS)
 
 
 class Part(StrEnum):

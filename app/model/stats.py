@@ -7,9 +7,28 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.names import Attribute
 
 DPS = "DPS"
 """Our name for "the build's damage per second", derived from PoB's own outputs by `damage_per_second`."""
+
+EHP = "TotalEHP"
+"""Effective hit points: damage before mitigation that is survived, over hits of all types."""
+
+FREE_SPIRIT = "SpiritUnreserved"
+MOVEMENT = "EffectiveMovementSpeedMod"
+"""Movement speed as a multiple of a naked character's."""
+
+RESISTANCES = ("FireResist", "ColdResist", "LightningResist")
+CHAOS_RESISTANCE = "ChaosResist"
+"""Resistances in percent, as they count (not above their cap)."""
+
+ATTRIBUTE_METRICS = {Attribute.STRENGTH: "Str", Attribute.DEXTERITY: "Dex", Attribute.INTELLIGENCE: "Int"}
+REQUIREMENT_METRICS = {Attribute.STRENGTH: "ReqStr", Attribute.DEXTERITY: "ReqDex", Attribute.INTELLIGENCE: "ReqInt"}
+
+HIT_TYPES = ("Physical", "Fire", "Cold", "Lightning", "Chaos")
+HITS = tuple(f"{kind}MaximumHitTaken" for kind in HIT_TYPES)
+"""The largest hit of one damage type that is survived, in hit points."""
 
 
 class EngineVersion(Model):

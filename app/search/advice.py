@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from app.core.errors import AppError, EngineError
 from app.model.blueprint import Change, Deallocate, SetGroup
 from app.model.moves import Move, Trial
+from app.model.stats import DPS, EHP
 from app.search.base import SearchContext
 from app.search.gear.legality import gear_findings
 from app.search.incumbent import Incumbent
@@ -84,7 +85,7 @@ class MoveExperimenter:
         offered = [facts[i] for i in sorted(ids) if i in facts and rules.allows(facts[i])]
         kept = group.gems[1:][: rules.room - 1]
         teams = [with_supports(group, [*kept, gem(fact, self._ctx.level)]) for fact in offered]
-        trials = await self._tried([[SetGroup(index=index, group=team)] for team in teams], ["DPS", "TotalEHP"])
+        trials = await self._tried([[SetGroup(index=index, group=team)] for team in teams], [DPS, EHP])
         return _best([(fact.name, trial) for fact, trial in zip(offered, trials, strict=True)])
 
     async def optimise_tree(self) -> list[tuple[str, Trial]]:
@@ -93,7 +94,7 @@ class MoveExperimenter:
         spare = self._reader.leaves(self.incumbent.blueprint)
         changes: list[list[Change]] = [[way] for _, _, way in wanted]
         changes += [[Deallocate(nodes=[node.id])] for node in spare]
-        trials = await self._tried(changes, ["DPS", "TotalEHP"])
+        trials = await self._tried(changes, [DPS, EHP])
         new = [(name, trial, points) for (name, points, _), trial in zip(wanted, trials, strict=False)]
         new.sort(key=lambda row: (-(row[1].gain or 0.0) / row[2], row[0]))
         old = _best([(str(node.id), trial) for node, trial in zip(spare, trials[len(wanted) :], strict=True)])

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.engine.base import Outputs, Session
-from app.model.blueprint import Blueprint, Change, Deallocate, SetMain, apply_changes
+from app.model.blueprint import MANA_FLASK, Blueprint, Change, Deallocate, SetMain, apply_changes
+from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import Attribute
 from app.model.stats import DPS, Inspection
 from app.search.base import SearchContext
 from app.search.objective import METRICS, Objective, objective_for
 
-MANA_FLASK = "Flask 2"
 EPSILON = 1e-6
 """A difference in score below this is noise of floating point, not a gain."""
 
@@ -87,7 +87,7 @@ def required_attributes(inspection: Inspection) -> Mapping[Attribute, float]:
     required: dict[Attribute, float] = {}
     for attribute in Attribute:
         asked = [r.required for r in inspection.requirements if r.attribute == attribute.value]
-        asked.append(5.0 * inspection.support_counts.get(attribute.value, 0))
+        asked.append(float(ATTRIBUTE_PER_SUPPORT) * inspection.support_counts.get(attribute.value, 0))
         required[attribute] = max(asked)
     return required
 
@@ -98,8 +98,7 @@ async def flask_mana(ctx: SearchContext) -> float:
     base = next((b for b in await ctx.engine.facts.bases() if item is not None and b.name == item.base), None)
     if item is None or base is None:
         return 0.0
-    uses = base.flask.get("charges_max", 0.0) // max(base.flask.get("charges_used", 0.0), 1.0)
-    return uses * base.flask.get("mana", 0.0) * (1 + item.quality / 100)
+    return base.mana_in_flask(item.quality)
 
 
 NEGLIGIBLE = 0.01

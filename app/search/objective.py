@@ -13,28 +13,26 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from app.model.demands import Floor, Floors
+from app.model.demands import FIGHT_S, Floor, Floors
 from app.model.names import Attribute, Demand, Goal
-from app.model.stats import DPS
+from app.model.stats import (
+    ATTRIBUTE_METRICS,
+    CHAOS_RESISTANCE,
+    DPS,
+    EHP,
+    FREE_SPIRIT,
+    HITS,
+    MOVEMENT,
+    REQUIREMENT_METRICS,
+    RESISTANCES,
+)
 from app.search.base import SearchContext
 
-ATTRIBUTE_METRICS = {Attribute.STRENGTH: "Str", Attribute.DEXTERITY: "Dex", Attribute.INTELLIGENCE: "Int"}
-REQUIREMENT_METRICS = {Attribute.STRENGTH: "ReqStr", Attribute.DEXTERITY: "ReqDex", Attribute.INTELLIGENCE: "ReqInt"}
-RESISTANCES = ("FireResist", "ColdResist", "LightningResist")
 PAYMENTS = {
     "mana": ("ManaPerSecondCost", ("ManaRegenRecovery", "ManaLeechGainRate")),
     "life": ("LifePerSecondCost", ("LifeRegenRecovery", "LifeLeechGainRate")),
 }
 """Per resource: what the main skill costs per second of use, and what pays for it."""
-
-FIGHT_S = 20.0
-"""Seconds for which mana pool and flask must make up what recovery does not pay (validate blocks below that)."""
-
-HITS = tuple(f"{kind}MaximumHitTaken" for kind in ("Physical", "Fire", "Cold", "Lightning", "Chaos"))
-"""The largest hit of one damage type that is survived, in hit points."""
-
-MOVEMENT = "EffectiveMovementSpeedMod"
-"""Movement speed as a multiple of a naked character's."""
 
 LEAST_HIT, WEAK_SPOT = 0.2, 0.5
 """Share of the EHP floor that the largest hit of each type must reach, and the price per type of having none of it."""
@@ -44,10 +42,10 @@ SLOWNESS = 2.0
 
 METRICS: tuple[str, ...] = (
     DPS,
-    "TotalEHP",
-    "SpiritUnreserved",
+    EHP,
+    FREE_SPIRIT,
     *RESISTANCES,
-    "ChaosResist",
+    CHAOS_RESISTANCE,
     *HITS,
     MOVEMENT,
     *ATTRIBUTE_METRICS.values(),
@@ -105,7 +103,7 @@ class Objective:
         if not outputs:
             return -math.inf
         damage = self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps)
-        life = self.ehp_weight * worth(outputs.get("TotalEHP", 0.0), self.floors.ehp)
+        life = self.ehp_weight * worth(outputs.get(EHP, 0.0), self.floors.ehp)
         lacking = self.shortfalls(outputs)
         guarded = sum(self._weight(guard) * lacking[guard] for guard in sorted(self.guards))
         return damage + life - guarded - self.missed(outputs) - self._weak_spots(outputs)
@@ -134,7 +132,7 @@ class Objective:
         return {
             Guard.RESISTANCE: self._resistance_gap(outputs),
             Guard.SUSTAIN: sustain_gap(outputs, self.flask_mana),
-            Guard.SPIRIT: max(0.0, -outputs.get("SpiritUnreserved", 0.0)) / 50,
+            Guard.SPIRIT: max(0.0, -outputs.get(FREE_SPIRIT, 0.0)) / 50,
             Guard.ATTRIBUTES: self._attribute_gap(outputs),
         }
 

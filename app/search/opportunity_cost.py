@@ -24,15 +24,13 @@ from app.model.demands import Floors
 from app.model.experiments import Spending
 from app.model.facts import GemFact, NodeFact
 from app.model.names import Attribute, SubProblemName
-from app.model.stats import DPS, Inspection, Stats
+from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, Inspection, Stats
 from app.search.base import SearchContext
 from app.search.gear.pool import SlotPool, has_room, slot_pool, with_option
 from app.search.incumbent import Incumbent
-from app.search.objective import ATTRIBUTE_METRICS
 from app.search.passives.graph import PassiveGraph, ascendancy_graph
 from app.search.skills.gems import gem, support_slots, usable_level, with_supports
 
-EHP = "TotalEHP"
 MOST_NODES = 160
 """Neighbouring passives tried for the worth of one more point; there are about a hundred."""
 
@@ -270,7 +268,7 @@ class Books:
         return self._row("mana_per_second", round(self.stats.get("ManaPerSecondCost"), 1), round(income, 1))
 
     def _spirit(self) -> Spending:
-        total, free = self.stats.get("Spirit"), self.stats.get("SpiritUnreserved")
+        total, free = self.stats.get("Spirit"), self.stats.get(FREE_SPIRIT)
         return self._row("spirit", total - free, total)
 
     def _attributes(self) -> list[Spending]:

@@ -14,6 +14,7 @@ from app.model.evaluations import EvaluationRun
 from app.model.events import Attempt
 from app.model.names import Outcome, Severity
 from app.model.record import BuildRecord
+from app.model.stats import EHP
 from app.service.builds import FINISHED
 from app.service.view import valid_state
 from app.storage.base import BuildStore, EvaluationStore, EventStore
@@ -95,7 +96,7 @@ def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> Run:
         valid=state.outcome is Outcome.VALIDATED,
         seconds=(record.updated_at - record.created_at).total_seconds() if ended else None,
         dps=stats.dps if stats else None,
-        ehp=stats.values.get("TotalEHP") if stats else None,
+        ehp=stats.values.get(EHP) if stats else None,
         blocking=severities.count(Severity.BLOCKING) if stats else None,
         warnings=severities.count(Severity.WARNING) if stats else None,
         calls=used.calls,

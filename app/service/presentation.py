@@ -12,6 +12,7 @@ from app.model.guide import Guide, ShoppingItem
 from app.model.names import BuildStatus, Outcome, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import UsedMemory
+from app.model.stats import DPS, EHP
 from app.service import presentation as sections
 from app.service.stats_view import StatsView
 from app.service.view import BuildView, view_of
@@ -27,7 +28,7 @@ QUESTIONS = {
 }
 _MOST_ALTERNATIVES = 2
 _MILESTONES = frozenset({"notable", "keystone", "socket"})
-_COMPARED = {"DPS": "DPS", "TotalEHP": "effective hit points", "Life": "life"}
+_COMPARED = {DPS: "DPS", EHP: "effective hit points", "Life": "life"}
 
 
 def numbers(stats: StatsView | None) -> list[str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from app.model.base import Model
-from app.model.stats import Stats
-
-MAX_HITS = ("Physical", "Fire", "Cold", "Lightning", "Chaos")
+from app.model.stats import CHAOS_RESISTANCE, EHP, FREE_SPIRIT, HIT_TYPES, MOVEMENT, Stats
 
 
 class StatsView(Model):
@@ -49,26 +47,26 @@ class StatsView(Model):
 def stats_view(stats: Stats) -> StatsView:
     """Return the stats under our names."""
     got = stats.values.get
-    speed = got("EffectiveMovementSpeedMod")
+    speed = got(MOVEMENT)
     return StatsView(
         engine=stats.engine.name,
         version=stats.engine.version,
         tree_version=stats.engine.tree_version,
         estimate=stats.engine.estimate,
         dps=stats.dps,
-        ehp=got("TotalEHP"),
+        ehp=got(EHP),
         life=got("Life"),
         energy_shield=got("EnergyShield"),
         mana=got("Mana"),
         spirit=got("Spirit"),
-        spirit_unreserved=got("SpiritUnreserved"),
+        spirit_unreserved=got(FREE_SPIRIT),
         armour=got("Armour"),
         evasion=got("Evasion"),
         block_chance=got("EffectiveBlockChance", got("BlockChance")),
         fire_resistance=got("FireResist"),
         cold_resistance=got("ColdResist"),
         lightning_resistance=got("LightningResist"),
-        chaos_resistance=got("ChaosResist"),
+        chaos_resistance=got(CHAOS_RESISTANCE),
         strength=got("Str"),
         dexterity=got("Dex"),
         intelligence=got("Int"),
@@ -79,5 +77,5 @@ def stats_view(stats: Stats) -> StatsView:
 
 
 def _max_hits(stats: Stats) -> dict[str, float]:
-    found = {kind.lower(): stats.values.get(f"{kind}MaximumHitTaken") for kind in MAX_HITS}
+    found = {kind.lower(): stats.values.get(f"{kind}MaximumHitTaken") for kind in HIT_TYPES}
     return {kind: hit for kind, hit in found.items() if hit is not None}

@@ -7,18 +7,19 @@ from app.engine.sketch.gear import TABLES, rune_kinds
 from app.engine.sketch.lines import Wording
 from app.engine.sketch.pack import AffixFamily, Base, Pack, Passive, Skill, Support
 from app.engine.sketch.sheet import at_level
+from app.model.blueprint import CHARM_SLOTS, HAND_SLOTS, LIFE_FLASK, MAIN_HAND, MANA_FLASK, OFF_HAND
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
 
 UNKNOWN = "unknown_fact"
 _WEARABLE = {"Helmet", "Body Armour", "Gloves", "Boots", "Amulet", "Belt"}
 _SLOTS = {
     "Ring": ["Ring 1", "Ring 2"],
-    "Charm": ["Charm 1", "Charm 2", "Charm 3"],
+    "Charm": [*CHARM_SLOTS],
     "Jewel": ["Jewel"],
-    "Shield": ["Weapon 2"],
-    "Focus": ["Weapon 2"],
-    "Quiver": ["Weapon 2"],
-    "One Hand Mace": ["Weapon 1", "Weapon 2"],
+    "Shield": [OFF_HAND],
+    "Focus": [OFF_HAND],
+    "Quiver": [OFF_HAND],
+    "One Hand Mace": [*HAND_SLOTS],
 }
 _DEFENCES = {"armour": "Armour", "evasion": "Evasion", "energy_shield": "EnergyShield", "block": "BlockChance"}
 
@@ -181,10 +182,10 @@ def can_spawn(family: AffixFamily, base: Base) -> bool:
 def slots_of(base: Base) -> list[str]:
     """Return the slots the base fits into, in PoB's words."""
     if base.type == "Flask":
-        return ["Flask 1" if base.sub == "Life" else "Flask 2"]
+        return [LIFE_FLASK if base.sub == "Life" else MANA_FLASK]
     if base.type in _WEARABLE:
         return [base.type]
-    return _SLOTS.get(base.type, ["Weapon 1"])
+    return _SLOTS.get(base.type, [MAIN_HAND])
 
 
 def _support(support: Support) -> GemFact:

@@ -8,7 +8,7 @@ from app.engine.sketch.offence import Offence
 from app.engine.sketch.pack import Pack
 from app.engine.sketch.sheet import Sheet, Sheets
 from app.model.blueprint import Blueprint
-from app.model.stats import DPS, damage_per_second
+from app.model.stats import DPS, FREE_SPIRIT, damage_per_second
 
 
 class Calculator:
@@ -31,7 +31,7 @@ class Calculator:
         pools = self._defence.pools(sheet.stats, blueprint.level)
         enemy = enemy_for(self._game, blueprint.level, blueprint.config)
         out = self._defence.outputs(sheet.stats, pools, enemy, blueprint.config)
-        out["SpiritUnreserved"] = pools["spirit"] - sheet.reserved
+        out[FREE_SPIRIT] = pools["spirit"] - sheet.reserved
         out |= self._needs.outputs(sheet)
         if sheet.main is not None:
             out |= self._offence.outputs(sheet, sheet.main, pools, enemy)

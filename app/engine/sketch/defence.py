@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from app.engine.sketch.pack import Game, Pack
 from app.engine.sketch.sheet import DAMAGE_TYPES, ELEMENTS, Stats, Sums, at_level
 from app.model.blueprint import ConfigValue
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP
+from app.model.stats import EHP, MOVEMENT
 
 DEFAULT_ENEMY = "Pinnacle"
 ARMOUR_RATIO = 10
@@ -80,7 +82,7 @@ MANA_BASE, MANA_PER_LEVEL, MANA_PER_INTELLIGENCE = 30, 4, 2
 EVASION_BASE = 7
 ACCURACY_PER_LEVEL, ACCURACY_PER_DEXTERITY = 6, 6
 MANA_REGENERATION = 0.04
-MOST_RESISTANCE, MOST_BLOCK = 75, 50
+MOST_BLOCK = 50
 CHAOS_SHARE = 0.4
 """Chaos damage of an enemy's hit, as a share of each other type."""
 CHAOS_ON_SHIELD = 2
@@ -145,7 +147,7 @@ class Defence:
         for kind in (*ELEMENTS, "chaos"):
             base = 0.0 if kind == "chaos" else penalty + self._game.quests["elemental_resistances"]
             total = base + self._sums.total(stats, f"{kind}_resistance", "flat")
-            most = MOST_RESISTANCE + self._sums.total(stats, f"max_{kind}_resistance", "flat")
+            most = ELEMENTAL_RESISTANCE_CAP + self._sums.total(stats, f"max_{kind}_resistance", "flat")
             name = f"{kind.capitalize()}Resist"
             out[name], out[f"{name}Total"] = min(total, most), total
             out[f"{name}OverCap"], out[f"Missing{name}"] = max(0.0, total - most), max(0.0, most - total)
@@ -161,7 +163,7 @@ class Defence:
         return {
             "LifeRegenRecovery": round(life, 1),
             "ManaRegenRecovery": round(mana, 1),
-            "EffectiveMovementSpeedMod": round(moving, 4),
+            MOVEMENT: round(moving, 4),
         }
 
     def _survival(self, stats: Stats, pools: Stats, enemy: Enemy, out: dict[str, float]) -> dict[str, float]:
@@ -179,7 +181,7 @@ class Defence:
         rest = sum(taken.values()) - taken["chaos"]
         hits = shield / (rest + CHAOS_ON_SHIELD * taken["chaos"]) + life / (rest + taken["chaos"])
         avoided = (1 - out["EvadeChance"] / 100) * (1 - out["EffectiveBlockChance"] * BLOCKED_SHARE / 100)
-        found["TotalEHP"] = hits * enemy.damage * (len(ELEMENTS) + 1 + CHAOS_SHARE) / avoided
+        found[EHP] = hits * enemy.damage * (len(ELEMENTS) + 1 + CHAOS_SHARE) / avoided
         return found
 
 

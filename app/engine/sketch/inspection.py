@@ -9,12 +9,11 @@ from app.engine.sketch.offence import Offence
 from app.engine.sketch.pack import Pack, Skill, Support
 from app.engine.sketch.sheet import Sheet, acting_supports, point_counts
 from app.model.blueprint import Blueprint, Gem, SkillGroup
-from app.model.stats import GemFinding, Inspection, ItemFinding, Requirement
+from app.model.demands import ATTRIBUTE_PER_SUPPORT
+from app.model.names import Attribute
+from app.model.stats import DPS, FREE_SPIRIT, GemFinding, Inspection, ItemFinding, Requirement
 
-ATTRIBUTES = ("str", "dex", "int")
-PER_SUPPORT = 5
-"""Attribute that each support of a colour asks for, over the whole build (game rule)."""
-
+ATTRIBUTES = tuple(attribute.value for attribute in Attribute)
 Need = tuple[str, float, str]
 """Attribute (or "level"), amount, who asks."""
 
@@ -43,7 +42,7 @@ class Needs:
             for gem in group.gems if group.enabled else []:
                 yield from self._of_gem(gem)
         for attribute, count in self.support_counts(sheet.blueprint).items():
-            yield attribute, count * PER_SUPPORT, "Support Gems"
+            yield attribute, count * ATTRIBUTE_PER_SUPPORT, "Support Gems"
 
     def support_counts(self, blueprint: Blueprint) -> dict[str, int]:
         """Return enabled supports per attribute colour."""
@@ -99,7 +98,7 @@ class Inspector:
             support_counts=self._needs.support_counts(blueprint),
             disabled_reason=self._disabled(sheet),
             dropped_nodes=dropped,
-            modelled="DPS" in values,
+            modelled=DPS in values,
         )
 
     def _requirements(self, sheet: Sheet, values: dict[str, float]) -> list[Requirement]:
@@ -152,7 +151,7 @@ def _requirement(attribute: str, required: float, available: float, source: str)
 
 def _warnings(blueprint: Blueprint, values: dict[str, float], pack: Pack) -> list[str]:
     found = []
-    if values["SpiritUnreserved"] < 0:
+    if values[FREE_SPIRIT] < 0:
         found.append(f"You do not have enough Spirit: {-values['SpiritUnreserved']:g} missing")
     if values.get("ManaCost", 0.0) > values["Mana"]:
         found.append("You cannot pay the mana cost of the main skill once")

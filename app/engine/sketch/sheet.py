@@ -10,7 +10,7 @@ from app.engine.protocol import Refused
 from app.engine.sketch.gear import Wardrobe, Weapon, Worn
 from app.engine.sketch.lines import mean
 from app.engine.sketch.pack import Effect, Pack, Passive, Skill, Support
-from app.model.blueprint import JEWEL_SLOT, Blueprint, Gem, PassiveNode, SkillGroup
+from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, SWAP, Blueprint, Gem, PassiveNode, SkillGroup
 
 Stats = dict[str, float]
 Kind = Literal["flat", "inc"]
@@ -129,7 +129,6 @@ def _reach(pack: Pack, blueprint: Blueprint, wanted: Iterable[int]) -> set[int]:
     return reached
 
 
-SWAP = " Swap"
 _ATTRIBUTES = {"str": "strength", "dex": "dexterity", "int": "intelligence"}
 
 
@@ -175,7 +174,7 @@ class Sheets:
         stats = self._class_stats(blueprint)
         self._add_passives(stats, blueprint.nodes, 2 if swapped else 1)
         self._add_gear(stats, blueprint, worn, swapped)
-        hand = worn.get("Weapon 1" + (SWAP if swapped else ""))
+        hand = worn.get(MAIN_HAND + (SWAP if swapped else ""))
         lasting = [use for g in blueprint.groups if (use := self.use(g)) and use.skill.spirit]
         return Sheet(
             blueprint=blueprint,

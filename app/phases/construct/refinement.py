@@ -14,6 +14,7 @@ from app.model.conflicts import BuildConflict
 from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
 from app.model.names import ConflictType, Severity, SubProblemName, Trigger
 from app.model.state import BuildState, ConstructProgress
+from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
 from app.phases.parent import NOTE, parent_of, work_context
@@ -156,7 +157,7 @@ def _experiment(state: BuildState, refinement: Refinement, trial: _Trial) -> Exp
         question=f"Does changing {trial.name} help as promised, without a new fault?",
         sub_problem=_about(state, refinement),
         stage="check",
-        metric="TotalEHP" if refinement.wish.direction == "survivability" else "DPS",
+        metric=EHP if refinement.wish.direction == "survivability" else DPS,
         baseline=_two(trial.before),
         variants=variants,
         chosen=variants[-1].name if trial.checked is not None else None,
@@ -178,7 +179,7 @@ def _verdict(trial: _Trial) -> str:
 
 
 def _two(outputs: dict[str, float]) -> dict[str, float]:
-    return {key: outputs[key] for key in ("DPS", "TotalEHP") if key in outputs}
+    return {key: outputs[key] for key in (DPS, EHP) if key in outputs}
 
 
 async def _settled(ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:

@@ -10,9 +10,8 @@ from app.model.experiments import ChangeRow, Spending
 from app.model.facts import NodeFact
 from app.model.moves import part_of
 from app.model.names import Attribute
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP
 from app.search.gear.legality import BaseKnowledge, knowledge
-from app.search.refine.objective import EHP
 from app.search.refine.work import Commit
 
 MERGED = frozenset({"attribute passives", "unspent passive points", "unspent ascendancy points"})

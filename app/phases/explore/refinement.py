@@ -10,13 +10,12 @@ from app.model.constraints import Invariant, InvariantSet
 from app.model.experiments import Experiment, Refinement, Variant
 from app.model.names import Mode, Phase, Provenance, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState, ConstructProgress
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent
 from app.phases.parent import NOTE, PARENT, parent_of, work_context
 from app.phases.reopened import reopen
 from app.reasoning.prompt.refinement import DEMANDS, QUESTIONS, RefineReading, read_refinement
-from app.search.refine.objective import EHP
 from app.search.refine.search import Parent, open_work, order, screen
 from app.search.refine.work import Candidate, Work
 

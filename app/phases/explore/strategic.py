@@ -13,12 +13,11 @@ from app.model.constraints import InvariantSet
 from app.model.experiments import Experiment, Variant
 from app.model.names import Mode, Provenance, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, DeliveryChoice, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, level_of, search_context, spent
 from app.search.base import plan_of
 from app.search.objective import METRICS, Guard, objective_for
-from app.search.refine.objective import EHP
 from app.search.sessions import open_parallel
 from app.search.stages.skills import found, main_supports
 

@@ -11,12 +11,12 @@ from app.model.experiments import Spending
 from app.model.moves import Locks
 from app.model.names import SubProblemName, Trigger
 from app.model.state import BuildState
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, demands_of, search_context
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
-from app.search.opportunity_cost import EHP, Books, NextBest, marginal_values, with_marginals
+from app.search.opportunity_cost import Books, NextBest, marginal_values, with_marginals
 from app.search.refine.passives import loaded_graph, owned_of
 from app.search.refine.session import LoadedSession
 

@@ -15,7 +15,7 @@ from app.model.conflicts import BuildConflict
 from app.model.demands import Floors
 from app.model.names import Outcome, Severity, Trigger
 from app.model.state import BuildState, Snapshot
-from app.model.stats import Stats
+from app.model.stats import EHP, Stats
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import guide_to
 
@@ -102,7 +102,7 @@ def _label(conflicts: list[BuildConflict], blocking: list[BuildConflict]) -> str
 
 def score(stats: Stats, floors: Floors) -> float:
     """Return log(DPS / good) + log(EHP / good): how the figures compare with the demands; higher is better."""
-    dps, ehp = stats.dps or 1.0, max(stats.get("TotalEHP"), 1.0)
+    dps, ehp = stats.dps or 1.0, max(stats.get(EHP), 1.0)
     return log(dps / floors.dps.good) + log(ehp / floors.ehp.good)
 
 

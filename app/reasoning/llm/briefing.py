@@ -15,15 +15,16 @@ from app.model.constraints import InvariantSet
 from app.model.demands import floors_for
 from app.model.names import GearTier, SubProblemName, SubProblemStatus
 from app.model.record import BuildRequest
+from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, MOVEMENT
 from app.model.sub_problems import Decision, Discovery
 from app.prompting.library import PromptLibrary, Rendered, fenced
 from app.reasoning.base import ReasoningContext
 from app.tools.payload import plain
 
 _FIGURES = (
-    "DPS", "TotalEHP", "Life", "EnergyShield", "Mana", "Spirit", "SpiritUnreserved", "Armour", "Evasion",
-    "FireResist", "ColdResist", "LightningResist", "ChaosResist", "Str", "Dex", "Int", "CritChance", "Speed",
-    "ManaPerSecondCost", "ManaRegenRecovery", "EffectiveMovementSpeedMod",
+    DPS, EHP, "Life", "EnergyShield", "Mana", "Spirit", FREE_SPIRIT, "Armour", "Evasion",
+    "FireResist", "ColdResist", "LightningResist", CHAOS_RESISTANCE, "Str", "Dex", "Int", "CritChance", "Speed",
+    "ManaPerSecondCost", "ManaRegenRecovery", MOVEMENT,
 )  # fmt: skip
 
 

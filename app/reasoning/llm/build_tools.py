@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.model.moves import CraftItem, Move, Trial
+from app.model.stats import DPS, EHP, FREE_SPIRIT
 from app.reasoning.base import Experimenter
 from app.reasoning.llm.toolbox import Arguments, Tool
 
@@ -16,7 +17,7 @@ Metrics = Annotated[
 ]
 Text = Annotated[str, Field(min_length=1, max_length=80)]
 Moves = Annotated[list[Move], Field(min_length=1, max_length=8)]
-_USUAL = ("DPS", "TotalEHP", "Life", "EnergyShield", "SpiritUnreserved")
+_USUAL = (DPS, EHP, "Life", "EnergyShield", FREE_SPIRIT)
 
 
 class ReadStats(Arguments):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from app.model.blueprint import OFF_HAND, SWAP
 from app.model.experiments import Direction, Wish
 from app.model.moves import WEAPON_SLOTS, Locks, Part
 from app.model.names import Demand, SubProblemName
@@ -35,7 +36,7 @@ _GAIN = re.compile(
 
 _SLOTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"weapons?|bow|crossbow|wand|staff|quarterstaff|spear|mace|sceptre|swords?|axe|dagger|talisman", WEAPON_SLOTS),
-    (r"off.?hand|shield|focus|quiver|buckler", ("Weapon 2", "Weapon 2 Swap")),
+    (r"off.?hand|shield|focus|quiver|buckler", (OFF_HAND, OFF_HAND + SWAP)),
     (r"helm(?:et)?s?|hat", ("Helmet",)),
     (r"(?:body )?armou?r|chest(?: ?piece)?|robe", ("Body Armour",)),
     (r"gloves?", ("Gloves",)),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.knowledge.gems import damage_types_of, is_minion
-from app.model.blueprint import Blueprint, SkillGroup
+from app.model.blueprint import HAND_SLOTS, Blueprint, SkillGroup
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.facts import BaseFact, GemFact, NodeFact
@@ -29,7 +29,6 @@ from app.reasoning.questions.brief import dependencies_for, without_cycles
 Q = SubProblemName
 READ = "read from the file"
 ENDGAME_LEVEL, MID_LEVEL = 76, 60
-_HANDS = ("Weapon 1", "Weapon 2")
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def _ascendancy_notables(found: FoundBuild) -> list[int]:
 
 def _delivery(found: FoundBuild) -> DeliveryChoice:
     main, worn = found.main, found.blueprint.items
-    held = [found.bases[worn[slot].base].type for slot in _HANDS if slot in worn and worn[slot].base in found.bases]
+    held = [found.bases[worn[slot].base].type for slot in HAND_SLOTS if slot in worn and worn[slot].base in found.bases]
     return DeliveryChoice(
         skill_id=main.id if main else "",
         skill_name=main.name if main else "no main skill",

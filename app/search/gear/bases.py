@@ -10,6 +10,9 @@ from app.search.base import SearchContext
 
 ARMOUR_SLOTS = ("Helmet", "Body Armour", "Gloves", "Boots")
 JEWELLERY_SLOTS = ("Amulet", "Ring 1", "Ring 2", "Belt")
+ATTRIBUTE_JEWELS = frozenset({"Ruby", "Emerald", "Sapphire"})
+JEWEL_BASES = ATTRIBUTE_JEWELS | {"Diamond"}
+"""Jewels that act wherever they sit, without a radius: those of one attribute, and the one of all."""
 TWO_HANDED = frozenset({"Bow", "Crossbow", "Staff", "Talisman", "Two Hand Axe", "Two Hand Mace", "Two Hand Sword"})
 _RARE_TAGS = frozenset({"demigods", "not_for_sale", "runeforged"})
 _ODD = re.compile(r"modifiers? allowed|\{variant|as though|maximum quality|skill slot", re.IGNORECASE)

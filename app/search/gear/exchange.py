@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from app.model.blueprint import Blueprint, Change, Equip, GearItem
 from app.model.names import Attribute
-from app.model.stats import ItemFinding
+from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES, ItemFinding
 from app.search.gear.model import Demands, Situation, choose
 from app.search.gear.pool import SlotPool, has, made_of, with_option, without_option
 from app.search.gear.values import Values, Worth, items_of, measure
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import ATTRIBUTE_METRICS, RESISTANCES
 
 ROUNDS, ROUNDS_AGAIN = 4, 2
 WORTHWHILE = 0.02

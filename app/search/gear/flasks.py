@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.model.blueprint import AffixRoll, Change, Equip, GearItem, Unequip
+from app.model.blueprint import CHARM_SLOTS, LIFE_FLASK, MANA_FLASK, AffixRoll, Change, Equip, GearItem, Unequip
 from app.model.facts import BaseFact
 from app.search.base import SearchContext
 from app.search.gear.bases import best_first, charm_slots
 from app.search.gear.pool import best_tiers, plain_item, wording
 
-FLASK_SLOTS = {"Flask 1": "Life", "Flask 2": "Mana"}
-CHARM_SLOTS = ("Charm 1", "Charm 2", "Charm 3")
+FLASK_SLOTS = {LIFE_FLASK: "Life", MANA_FLASK: "Mana"}
 CHARM_PREFERENCE = ("Thawing Charm", "Stone Charm", "Staunching Charm", "Antidote Charm", "Dousing Charm")
 """Charms against what stops or kills a character at once. Charms of resistance are left out: they last seconds, and
 the engine would count them as always there."""

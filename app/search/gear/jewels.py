@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from app.model.blueprint import JEWEL_SLOT, Allocate, Change, Equip, GearItem, PassiveNode, Unequip
 from app.model.facts import BaseFact
 from app.search.base import SearchContext
+from app.search.gear.bases import ATTRIBUTE_JEWELS
 from app.search.gear.pool import Option, SlotPool, plain_item, slot_pool, with_option
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, Route
 
-JEWEL_BASES = frozenset({"Ruby", "Emerald", "Sapphire"})
 FAR = 15
 """Points within which a socket is looked for to try jewels in."""
 
@@ -30,7 +30,7 @@ class JewelSearch:
         """Return the best legal jewel found (its slot is that of the socket it was tried in), None without any."""
         owned = frozenset(n.id for n in self.incumbent.blueprint.nodes)
         routes = [r for r in self.graph.routes(owned, FAR).values() if self.graph.nodes[r.target].kind == "socket"]
-        bases = [base for base in await self.ctx.engine.facts.bases() if base.name in JEWEL_BASES]
+        bases = [base for base in await self.ctx.engine.facts.bases() if base.name in ATTRIBUTE_JEWELS]
         if not routes or not bases:
             return None
         route = min(routes, key=lambda r: (r.points, r.target))

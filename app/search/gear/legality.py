@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.base import Facts
-from app.model.blueprint import AffixRoll, Blueprint, GearItem
+from app.model.blueprint import SWAP, AffixRoll, Blueprint, GearItem
 from app.model.demands import GearLimits
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
 from app.model.stats import ItemFinding
@@ -51,9 +51,9 @@ def side_limit(base: BaseFact, rarity: str) -> int:
 
 def slot_fits(base: BaseFact, slot: str) -> bool:
     """Return whether the base can be put into the slot; every jewel socket counts as the slot "Jewel"."""
-    plain = slot.removesuffix(" Swap")
+    plain = slot.removesuffix(SWAP)
     wanted = "Jewel" if plain.startswith("Jewel") else plain
-    return not base.slots or any(known.removesuffix(" Swap").strip() == wanted for known in base.slots)
+    return not base.slots or any(known.removesuffix(SWAP).strip() == wanted for known in base.slots)
 
 
 def item_problems(item: GearItem, known: BaseKnowledge, limits: GearLimits, level: int) -> list[str]:

@@ -19,9 +19,10 @@ from scipy.sparse import coo_array
 
 from app.model.blueprint import GearItem
 from app.model.names import Attribute
+from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
 from app.search.gear.pool import Option, SlotPool, has
 from app.search.gear.values import FLAT, Values, Worth
-from app.search.objective import ATTRIBUTE_METRICS, RESISTANCES, Objective, segments
+from app.search.objective import Objective, segments
 
 _ONE_AT_A_TIME = threading.Lock()
 

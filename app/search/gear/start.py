@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.model.blueprint import JEWEL_SLOT, Blueprint, Change, Equip, Unequip
+from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, Unequip
 from app.model.facts import BaseFact
 from app.model.names import Demand
 from app.model.stats import DPS
 from app.search.base import SearchContext, StageResult
-from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, charm_slots, jewellery_options, usable
+from app.search.gear.bases import (
+    ARMOUR_SLOTS,
+    JEWEL_BASES,
+    JEWELLERY_SLOTS,
+    armour_options,
+    charm_slots,
+    jewellery_options,
+    usable,
+)
 from app.search.gear.exchange import ROUNDS, ROUNDS_AGAIN, GearSearch
 from app.search.gear.flasks import charm_changes, charms, flasks
 from app.search.gear.legality import shopping_list
 from app.search.gear.pool import SlotPool, plain_item, slot_pool
 from app.search.gear.uniques import UniqueSearch, measured_alone, wearable
-from app.search.gear.weapons import MAIN_HAND, OFF_HAND, Hands, ways_to_arm
+from app.search.gear.weapons import Hands, ways_to_arm
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
-
-_JEWELS = frozenset({"Ruby", "Emerald", "Sapphire", "Diamond"})
 
 
 async def starting_gear(ctx: SearchContext) -> list[Change]:
@@ -137,7 +143,7 @@ async def pools_of(ctx: SearchContext) -> list[SlotPool]:
     bases = usable(await ctx.engine.facts.bases(), ctx)
     options = await _slot_bases(ctx, bases)
     options |= await _best_hands(ctx, bases, [])
-    jewels = sorted((b for b in bases if b.name in _JEWELS), key=lambda base: base.name)
+    jewels = sorted((b for b in bases if b.name in JEWEL_BASES), key=lambda base: base.name)
     options |= {f"{JEWEL_SLOT}{node}": jewels for node in await _sockets(ctx)}
     return [await slot_pool(ctx, slot, options[slot]) for slot in sorted(options) if options[slot]]
 

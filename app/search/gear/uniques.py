@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
-from app.model.blueprint import JEWEL_SLOT, Change, Equip, GearItem
+from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, Equip, GearItem
 from app.model.facts import BaseFact, UniqueFact
 from app.search.base import SearchContext
 from app.search.gear.exchange import GearSearch
@@ -19,7 +19,6 @@ from app.search.gear.values import FLAT, Values, Worth, measure, values_of
 from app.search.incumbent import Incumbent
 from app.search.objective import Guard
 
-WEAPON_SLOTS = ("Weapon 1", "Weapon 2")
 LEAST_SPEED = 15
 """Percent of movement speed below which boots are no boots."""
 
@@ -74,7 +73,7 @@ def _is_sound(fact: UniqueFact, bases: Mapping[str, BaseFact], level: int) -> bo
 def _competes(fact: UniqueFact, base: BaseFact, pool: SlotPool) -> bool:
     if not slot_fits(base, pool.slot):
         return False
-    if pool.slot in WEAPON_SLOTS and not _same_kind(base, pool.bases.values()):
+    if pool.slot in HAND_SLOTS and not _same_kind(base, pool.bases.values()):
         return False
     return pool.slot != "Boots" or _speed(fact) >= LEAST_SPEED
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from app.engine.base import Outputs
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
-from app.model.stats import DPS
+from app.model.demands import FIGHT_S
+from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
 from app.search.gear.pool import Option, SlotPool, has, with_option, without_option
 from app.search.incumbent import Incumbent
-from app.search.objective import ATTRIBUTE_METRICS, FIGHT_S, PAYMENTS, RESISTANCES
+from app.search.objective import PAYMENTS
 
 NOTHING = 1e-9
 """A difference below this is none."""
@@ -43,10 +44,10 @@ def values_of(outputs: Outputs, flask_mana: float) -> Values:
     MANA is what pool and flask hold beyond `FIGHT_S` seconds of the main skill's net cost; LIFE is net life per second.
     """
     flat = {key: outputs.get(key, 0.0) for key in (*RESISTANCES, *ATTRIBUTE_METRICS.values())}
-    flat["Spirit"] = outputs.get("SpiritUnreserved", 0.0)
+    flat["Spirit"] = outputs.get(FREE_SPIRIT, 0.0)
     flat["MANA"] = outputs.get("ManaUnreserved", 0.0) + flask_mana - FIGHT_S * _drain(outputs, "mana")
     flat["LIFE"] = -_drain(outputs, "life")
-    return Values(math.log(max(outputs.get(DPS, 0.0), 1.0)), math.log(max(outputs.get("TotalEHP", 0.0), 1.0)), flat)
+    return Values(math.log(max(outputs.get(DPS, 0.0), 1.0)), math.log(max(outputs.get(EHP, 0.0), 1.0)), flat)
 
 
 def _drain(outputs: Outputs, resource: str) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.model.blueprint import OFF_HAND
 from app.model.facts import BaseFact, GemFact
 from app.search.base import SearchContext
 from app.search.gear.bases import TWO_HANDED, armour_options, best_first, of_type, weapon_options
 
-MAIN_HAND, OFF_HAND = "Weapon 1", "Weapon 2"
 _CASTING = ("Wand", "Staff")
 _MARTIAL = (
     "One Hand Mace",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from app.model.blueprint import Allocate, Change, PassiveNode
 from app.model.names import Attribute
+from app.model.stats import ATTRIBUTE_METRICS
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import ATTRIBUTE_METRICS
 from app.search.passives.graph import PassiveGraph
 
 MOST_SWITCHES = 60

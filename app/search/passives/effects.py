@@ -16,7 +16,7 @@ from app.engine.base import Outputs
 from app.model.blueprint import Allocate, Change, Deallocate, PassiveNode
 from app.model.facts import NodeFact
 from app.model.names import Attribute
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP, MOVEMENT
 from app.search.incumbent import Incumbent
 from app.search.objective import METRICS
 from app.search.passives.graph import PassiveGraph
@@ -25,8 +25,8 @@ Vector = tuple[float, ...]
 Key = tuple[object, ...]
 
 _SMALLEST = 1e-3
-_MULTIPLIED = frozenset({DPS, "TotalEHP", "ManaPerSecondCost", "LifePerSecondCost"})
-_FINE = frozenset({"EffectiveMovementSpeedMod"})
+_MULTIPLIED = frozenset({DPS, EHP, "ManaPerSecondCost", "LifePerSecondCost"})
+_FINE = frozenset({MOVEMENT})
 _IS_LOG = tuple(name in _MULTIPLIED or name.endswith("MaximumHitTaken") for name in METRICS)
 STEPS: Vector = (
     *(0.01 if name in _FINE or is_log else 1.0 for name, is_log in zip(METRICS, _IS_LOG, strict=True)),

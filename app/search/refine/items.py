@@ -6,20 +6,26 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.model.blueprint import JEWEL_SLOT, Change, Equip, GearItem
+from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, Equip, GearItem
 from app.model.facts import BaseFact
 from app.model.moves import Part
 from app.model.names import Attribute
-from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, best_first, jewellery_options, usable
-from app.search.gear.jewels import JEWEL_BASES
+from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
+from app.search.gear.bases import (
+    ARMOUR_SLOTS,
+    ATTRIBUTE_JEWELS,
+    JEWELLERY_SLOTS,
+    armour_options,
+    best_first,
+    jewellery_options,
+    usable,
+)
 from app.search.gear.model import Demands, Situation, choose
 from app.search.gear.pool import SlotPool, made_of, plain_item, slot_pool
 from app.search.gear.values import measure, values_of
 from app.search.incumbent import Incumbent
-from app.search.objective import ATTRIBUTE_METRICS, RESISTANCES
 from app.search.refine.work import WORTHWHILE, Candidate, Work
 
-HAND_SLOTS = ("Weapon 1", "Weapon 2")
 RING_3 = "Ring 3"
 PER_SLOT = 3
 """Bases of one kind that compete for a slot of the hands."""
@@ -151,7 +157,7 @@ def _bases(work: Work, slot: str) -> list[BaseFact]:
     worn = work.incumbent.blueprint.items.get(slot)
     own = work.bases.get(worn.base) if worn else None
     if slot.startswith(JEWEL_SLOT):
-        return [base for base in ordinary if base.name in JEWEL_BASES]
+        return [base for base in ordinary if base.name in ATTRIBUTE_JEWELS]
     if slot in HAND_SLOTS:
         return _same_kind(ordinary, own) if own else []
     if slot in ARMOUR_SLOTS:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from app.model.demands import Floor, Floors
 from app.model.experiments import Wish
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP, MOVEMENT
 from app.search.objective import Guard, Objective
 
-EHP = "TotalEHP"
 WORSE = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
 """What a demand costs that the parent meets and the child would not."""
 
@@ -25,7 +24,7 @@ ENOUGH = 1.5
 """Once the gain is this multiple of the wish, more of it counts for little: fewer changes are worth more."""
 
 SLOW = 0.3
-KEPT = ("EffectiveMovementSpeedMod",)
+KEPT = (MOVEMENT,)
 """What a player feels at once and no wish is about."""
 
 CAUTION = 0.7

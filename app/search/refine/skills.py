@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from app.model.blueprint import Change, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.moves import Part
-from app.model.stats import DPS
-from app.search.refine.objective import EHP
+from app.model.stats import DPS, EHP, FREE_SPIRIT
 from app.search.refine.work import WORTHWHILE, Candidate, Work
 from app.search.skills.secondary import SkillSearch
 from app.search.skills.supports import SupportRules, SupportSelection
@@ -78,7 +77,7 @@ class SpiritLever:
             (offer.fact.name, [SetGroup(index=index, group=offer.group)]) for offer in offers
         ]
         found = await work.proposals(named)
-        return [p for p in found if p.gain > WORTHWHILE and p.figures.get("SpiritUnreserved", 0.0) >= 0][:4]
+        return [p for p in found if p.gain > WORTHWHILE and p.figures.get(FREE_SPIRIT, 0.0) >= 0][:4]
 
     async def pull(self, work: Work, hints: Sequence[Candidate]) -> None:
         """Add up to two persistent skills."""
@@ -87,6 +86,6 @@ class SpiritLever:
 
     async def _search(self, work: Work) -> tuple[SkillSearch, list[GemFact]]:
         held = await weapon_types(work.now())
-        free = work.incumbent.outputs.get("SpiritUnreserved", 0.0)
+        free = work.incumbent.outputs.get(FREE_SPIRIT, 0.0)
         wanted = [fact for fact in work.gems.values() if fact.kind == "active" and 0 < fact.spirit <= free]
         return SkillSearch(work.incumbent, work.ctx.level, held), sorted(wanted, key=lambda fact: fact.id)

@@ -9,7 +9,7 @@ from app.engine.base import Session
 from app.model.blueprint import Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
-from app.model.stats import DPS
+from app.model.stats import DPS, FREE_SPIRIT
 
 
 def mentions(lines: Iterable[str], keywords: Sequence[str]) -> int:
@@ -123,7 +123,7 @@ class ModeSearch:
         return [outputs.get(DPS, 0.0) for outputs in found]
 
     async def _armies(self, groups: Sequence[SkillGroup]) -> list[float]:
-        metrics = [DPS, "Spirit", "SpiritUnreserved"]
+        metrics = [DPS, "Spirit", FREE_SPIRIT]
         found = await self.session.what_if([self._change(group) for group in groups], metrics)
         return [_army(outputs) for outputs in found]
 
@@ -134,7 +134,7 @@ class ModeSearch:
 def _army(outputs: dict[str, float]) -> float:
     """Return the damage of as many minions as the Spirit feeds; a minion that reserves nothing counts once."""
     spirit, rate = outputs.get("Spirit", 0.0), outputs.get(DPS, 0.0)
-    reserved = spirit - outputs.get("SpiritUnreserved", 0.0)
+    reserved = spirit - outputs.get(FREE_SPIRIT, 0.0)
     return rate * (spirit // reserved) if reserved > 0 else rate
 
 

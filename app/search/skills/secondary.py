@@ -10,6 +10,7 @@ from app.engine.base import Outputs
 from app.model.blueprint import Change, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
+from app.model.stats import FREE_SPIRIT
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.skills.gems import counts, gem, usable_level
 from app.search.skills.supports import SupportRules, SupportSelection
@@ -141,7 +142,7 @@ class SkillSearch:
         scored = [
             (self.incumbent.objective.score(found) - self.incumbent.score, offer)
             for offer, found in zip(offers, outputs, strict=True)
-            if found and found.get("SpiritUnreserved", 0.0) >= (self.reserve_free if offer.fact.spirit else 0.0)
+            if found and found.get(FREE_SPIRIT, 0.0) >= (self.reserve_free if offer.fact.spirit else 0.0)
         ]
         helpful = [pair for pair in scored if pair[0] > least]
         return [offer for _, offer in sorted(helpful, key=lambda pair: (-pair[0], pair[1].key))]
@@ -166,7 +167,7 @@ class SkillSearch:
 
     def _affordable(self, outputs: Outputs) -> float:
         """Return the score, minus infinity when more Spirit is reserved than may be."""
-        spare = outputs.get("SpiritUnreserved", 0.0) >= self.reserve_free
+        spare = outputs.get(FREE_SPIRIT, 0.0) >= self.reserve_free
         return self.incumbent.objective.score(outputs) if spare else -math.inf
 
     async def support(self, index: int, rules: SupportRules, facts: dict[str, GemFact], ids: Sequence[str]) -> None:

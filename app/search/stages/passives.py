@@ -8,7 +8,7 @@ from typing import Any
 
 from app.model.blueprint import JEWEL_SLOT, Change, SetGroup
 from app.model.facts import NodeFact
-from app.model.stats import DPS
+from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
 from app.search.gear.jewels import JewelSearch, JewelSockets
 from app.search.incumbent import Incumbent
@@ -19,7 +19,7 @@ from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch, ordered
 
-AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", "TotalEHP", 1.0, 2.5))
+AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
 """Name, the number that must grow, and how much more damage and effective hit points count."""
 
 WORTH_NAMING = 1.02
@@ -45,7 +45,7 @@ async def alternatives(search: TreeSearch) -> list[dict[str, Any]]:
             {
                 "aim": aim,
                 "dps": outputs.get(DPS, 0.0),
-                "ehp": outputs.get("TotalEHP", 0.0),
+                "ehp": outputs.get(EHP, 0.0),
                 "without": _names(search.graph, search.owned - owned),
                 "with": _names(search.graph, owned - search.owned),
             }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.model.blueprint import Blueprint, Change, Equip, PassiveNode, Unequip
+from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, PassiveNode, Unequip
 from app.model.names import Attribute, Demand
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext, StageResult
@@ -15,7 +15,6 @@ from app.search.gear.flasks import charm_changes, flasks
 from app.search.gear.legality import shopping_list
 from app.search.gear.pool import SlotPool
 from app.search.gear.start import plainly, pools_of, unwanted
-from app.search.gear.weapons import MAIN_HAND, OFF_HAND
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import PassiveGraph, Route, main_graph

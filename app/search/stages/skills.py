@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.model.blueprint import Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
+from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
 from app.model.facts import GemFact
 from app.model.names import Demand, Goal
 from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.start import starting_gear
-from app.search.gear.weapons import MAIN_HAND, OFF_HAND
 from app.search.incumbent import Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.skills.gems import ModeSearch, by_id, gem, group_index, monster_of, offering, variants

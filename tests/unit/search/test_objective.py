@@ -7,8 +7,9 @@ import pytest
 
 from app.model.demands import Floor
 from app.model.names import Attribute, Demand, Goal
+from app.model.stats import MOVEMENT
 from app.model.sub_problems import Constraint
-from app.search.objective import METRICS, MOVEMENT, Guard, Objective, objective_for, sustain_gap, worth
+from app.search.objective import METRICS, Guard, Objective, objective_for, sustain_gap, worth
 from tests.fakes.arithmetic import World
 from tests.unit.search.conftest import FLOORS, PLAN, Context
 
