@@ -6,7 +6,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from app.api.application import create_api
-from app.api.auth import parse_tokens
+from app.api.middleware import parse_tokens
 from app.core.config import Settings
 from app.core.logs import set_up_logging
 from app.web.pages import router as pages

@@ -10,23 +10,11 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app import __version__
-from app.api import (
-    builds,
-    compare,
-    counters,
-    expectations,
-    health,
-    imports,
-    later,
-    pictures,
-    presentation,
-    problems,
-    recordings,
-)
-from app.api.auth import TokenGate
-from app.api.limits import BodyLimit
+from app.api import builds, health, imports, problems, recordings
+from app.api.middleware import BodyLimit, CountRequests, TokenGate
 from app.core.errors import AppError
 from app.service.services import Services
+from app.telemetry.prometheus import RequestCounts
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
@@ -49,13 +37,13 @@ def create_api(open_services: OpenServices, tokens: Sequence[str] = ()) -> FastA
 
     app = FastAPI(title="Buildwright", version=__version__, lifespan=lifespan, redoc_url=None)
     app.state.failure = None
-    app.state.counts = counters.RequestCounts()
+    app.state.counts = RequestCounts()
     problems.install(app)
-    for part in (builds, imports, recordings, expectations, compare, pictures, presentation, later, health, counters):
+    for part in (builds, imports, recordings, health):
         app.include_router(part.router)
     app.add_middleware(BodyLimit)
     app.add_middleware(TokenGate, tokens=tokens)
-    app.add_middleware(counters.CountRequests, counts=app.state.counts)
+    app.add_middleware(CountRequests, counts=app.state.counts)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 

@@ -1,13 +1,13 @@
-"""Routes on builds: make, look, stop, go on, download."""
+"""Routes on builds: make, look, stop, go on, download, tell and draw."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import PlainTextResponse
 
-from app.api.deps import Cursor, IdempotencyKey, OwnerDep, ServicesDep
+from app.api.dependencies import Cursor, IdempotencyKey, OwnerDep, ServicesDep
 from app.api.problems import documented
 from app.core.errors import (
     BadRequest,
@@ -23,6 +23,8 @@ from app.core.errors import (
 )
 from app.model.names import BuildStatus
 from app.model.record import BuildRequest
+from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
+from app.service.presentation import Presentation, as_markdown, as_text
 from app.service.refinement import AnswerRequest, RefineRequest
 from app.service.view import BuildPage, BuildView
 
@@ -120,6 +122,49 @@ async def answer_question(build_id: str, body: AnswerRequest, services: Services
     build = await services.refinements.answer(build_id, body)
     response.headers["Location"] = build.links["self"]
     return build
+
+
+@router.get(
+    "/{build_id}/presentation",
+    response_model=Presentation,
+    responses={200: {"content": {"text/plain": {}, "text/markdown": {}}}, **documented(NotFound, StorageBusy)},
+)
+async def present_build(
+    build_id: str,
+    services: ServicesDep,
+    format: Literal["json", "text", "markdown"] = "json",  # noqa: A002
+) -> Presentation | Response:
+    """Tell a build: numbers with origin, decisions and what was not chosen, levelling, shopping list, how to play."""
+    shown = await services.library.present(build_id)
+    if format == "json":
+        return shown
+    if format == "text":
+        return PlainTextResponse(as_text(shown))
+    return Response(as_markdown(shown), media_type="text/markdown; charset=utf-8")
+
+
+@router.get(
+    "/{build_id}/conflicts.svg",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}}, **documented(NotFound, StorageBusy)},
+)
+async def draw_conflicts(build_id: str, services: ServicesDep) -> Response:
+    """Draw which conflict brings about which: roots on the left, consequences on the right."""
+    view = await services.library.get(build_id)
+    return Response(conflicts_svg(view.conflicts), media_type="image/svg+xml")
+
+
+@router.get("/{build_id}/conflicts.mmd", response_class=PlainTextResponse, responses=documented(NotFound, StorageBusy))
+async def write_conflicts(build_id: str, services: ServicesDep) -> PlainTextResponse:
+    """Return the same picture as Mermaid text."""
+    view = await services.library.get(build_id)
+    return PlainTextResponse(conflicts_mermaid(view.conflicts))
+
+
+@router.get("/{build_id}/tree.svg", responses=documented(NotAvailable))
+async def draw_tree(build_id: str) -> None:
+    """Draw the passive tree; not available in this version."""
+    raise NotAvailable("A picture of the passive tree is not available in this version.")
 
 
 def _file(build_id: str, ending: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from app.api.deps import ServicesDep
+from app.api.dependencies import ServicesDep
 from app.api.problems import documented
 from app.core.errors import (
     BadImport,

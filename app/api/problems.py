@@ -70,6 +70,7 @@ _BY_STATUS: Mapping[int, type[AppError]] = {
 
 def problem_response(error: AppError, instance: str) -> Response:
     """Return the problem document of an error; nothing of `details` but the invalid places is shown."""
+    places = error.details.get("errors")
     problem = Problem(
         type=f"urn:buildwright:problem:{error.code}",
         title=_title(type(error)),
@@ -78,9 +79,14 @@ def problem_response(error: AppError, instance: str) -> Response:
         detail=error.message,
         instance=instance,
         retryable=error.retryable,
-        errors=_places(error),
+        errors=[Place.model_validate(place) for place in places] if isinstance(places, list) else [],
     )
-    return JSONResponse(problem.model_dump(), error.status, headers=_headers(error), media_type=MEDIA_TYPE)
+    headers = {}
+    if isinstance(error, Unauthorized):
+        headers = {"WWW-Authenticate": "Bearer"}
+    elif isinstance(error, StorageBusy):
+        headers = {"Retry-After": RETRY_AFTER_S}
+    return JSONResponse(problem.model_dump(), error.status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def documented(*errors: type[AppError]) -> dict[int | str, dict[str, Any]]:
@@ -95,54 +101,33 @@ def documented(*errors: type[AppError]) -> dict[int | str, dict[str, Any]]:
 
 def install(app: FastAPI) -> None:
     """Make every error of the application a problem document."""
-    app.add_exception_handler(AppError, _on_app_error)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(Exception, _on_unexpected)
 
+    @app.exception_handler(AppError)
+    async def on_app_error(request: Request, error: AppError) -> Response:
+        if error.status >= 500 and error.status != 501:
+            log.warning("request failed", extra={"code": error.code, "path": request.url.path}, exc_info=error)
+        return problem_response(error, request.url.path)
 
-async def _on_app_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, AppError)
-    if error.status >= 500 and error.status != 501:
-        log.warning("request failed", extra={"code": error.code, "path": request.url.path}, exc_info=error)
-    return problem_response(error, request.url.path)
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
+        found = [(".".join(str(part)[:60] for part in item["loc"]), item["msg"]) for item in error.errors()]
+        places = [{"place": place, "message": message} for place, message in found]
+        refusal = InputError("The request cannot be used.", errors=jsonable_encoder(places))
+        return problem_response(refusal, request.url.path)
 
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        kind = _BY_STATUS.get(error.status_code, Internal if error.status_code >= 500 else BadRequest)
+        response = problem_response(kind(_title(kind)), request.url.path)
+        response.headers.update(error.headers or {})
+        return response
 
-async def _on_invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    places = [{"place": _dotted(item["loc"]), "message": item["msg"]} for item in error.errors()]
-    refusal = InputError("The request cannot be used.", errors=jsonable_encoder(places))
-    return problem_response(refusal, request.url.path)
-
-
-async def _on_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    kind = _BY_STATUS.get(error.status_code, Internal if error.status_code >= 500 else BadRequest)
-    response = problem_response(kind(_title(kind)), request.url.path)
-    response.headers.update(error.headers or {})
-    return response
-
-
-async def _on_unexpected(request: Request, error: Exception) -> Response:
-    log.error("unexpected error", extra={"path": request.url.path}, exc_info=error)
-    return problem_response(Internal("Something went wrong on our side."), request.url.path)
+    @app.exception_handler(Exception)
+    async def on_unexpected(request: Request, error: Exception) -> Response:
+        log.error("unexpected error", extra={"path": request.url.path}, exc_info=error)
+        return problem_response(Internal("Something went wrong on our side."), request.url.path)
 
 
 def _title(kind: type[AppError]) -> str:
     words = (kind.__doc__ or kind.__name__).strip().splitlines()[0]
     return words if kind is not AppError else "Internal error."
-
-
-def _places(error: AppError) -> list[Place]:
-    found = error.details.get("errors")
-    return [Place.model_validate(place) for place in found] if isinstance(found, list) else []
-
-
-def _dotted(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:60] for part in loc)
-
-
-def _headers(error: AppError) -> dict[str, str]:
-    if isinstance(error, Unauthorized):
-        return {"WWW-Authenticate": "Bearer"}
-    return {"Retry-After": RETRY_AFTER_S} if isinstance(error, StorageBusy) else {}

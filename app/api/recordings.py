@@ -1,4 +1,4 @@
-"""Routes on what happened to a build: live events, tool events, metrics."""
+"""Routes on what happened to builds: live events, tool events, metrics, expectations, comparisons."""
 
 from __future__ import annotations
 
@@ -10,20 +10,26 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from app.api.deps import Cursor, ServicesDep, parse_sequence
+from app.api.dependencies import Cursor, ServicesDep, parse_sequence
 from app.api.problems import documented
-from app.core.errors import NotFound, StorageBusy
+from app.core.errors import BadRequest, NotFound, StorageBusy
+from app.metrics.comparison import Comparison
 from app.metrics.efficiency import Metrics
+from app.metrics.expectations import Expectations, Verdict
+from app.metrics.matchers import InvalidMatcher
 from app.model.events import CallOutcome
 from app.model.names import Phase
-from app.model.record import ProgressEvent
 from app.service.builds import FINISHED
 from app.service.recordings import AttemptPage, CallPage, ToolFilter
 from app.service.services import Services
 
+router = APIRouter(prefix="/v1", tags=["recordings"])
 HEARTBEAT_S = 15
 POLL_S = 0.25
 IDLE_POLLS = 8
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=40)]
+ToolName = Annotated[str | None, Query(max_length=100)]
+Ids = Annotated[str, Query(min_length=1, max_length=1000, description="Builds (or label:NAME), separated by commas")]
 
 
 async def watch(services: Services, build_id: str, after: int) -> AsyncIterator[ServerSentEvent]:
@@ -33,11 +39,12 @@ async def watch(services: Services, build_id: str, after: int) -> AsyncIterator[
     """
     idle = 0
     while True:
-        over = idle % IDLE_POLLS == 0 and await _finished(services, build_id)
+        over = idle % IDLE_POLLS == 0 and (await services.library.get(build_id)).status in FINISHED
         events = await services.recordings.progress(build_id, after)
         for event in events:
             after = event.seq
-            yield _frame(event)
+            data = {"build_id": build_id, "seq": after, "type": event.type, "at": event.at.isoformat(), **event.data}
+            yield ServerSentEvent(data=json.dumps(data, ensure_ascii=False), event=event.type, id=str(after))
         if over and not events:
             return
         idle = 0 if events else idle + 1
@@ -45,22 +52,8 @@ async def watch(services: Services, build_id: str, after: int) -> AsyncIterator[
             await asyncio.sleep(POLL_S)
 
 
-async def _finished(services: Services, build_id: str) -> bool:
-    return (await services.library.get(build_id)).status in FINISHED
-
-
-def _frame(event: ProgressEvent) -> ServerSentEvent:
-    data = {"build_id": event.build_id, "seq": event.seq, "type": event.type, "at": event.at.isoformat(), **event.data}
-    return ServerSentEvent(data=json.dumps(data, ensure_ascii=False), event=event.type, id=str(event.seq))
-
-
-router = APIRouter(prefix="/v1/builds/{build_id}", tags=["recordings"])
-LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=40)]
-ToolName = Annotated[str | None, Query(max_length=100)]
-
-
 @router.get(
-    "/events",
+    "/builds/{build_id}/events",
     response_class=EventSourceResponse,
     responses={200: {"content": {"text/event-stream": {}}}, **documented(NotFound, StorageBusy)},
 )
@@ -71,7 +64,7 @@ async def stream_events(build_id: str, services: ServicesDep, last_event_id: Las
     return EventSourceResponse(watch(services, build_id, after), ping=HEARTBEAT_S)
 
 
-@router.get("/tool-events", responses=documented(NotFound, StorageBusy))
+@router.get("/builds/{build_id}/tool-events", responses=documented(NotFound, StorageBusy))
 async def list_tool_events(
     build_id: str,
     services: ServicesDep,
@@ -89,7 +82,19 @@ async def list_tool_events(
     return await services.recordings.attempts(build_id, wanted)
 
 
-@router.get("/metrics", responses=documented(NotFound, StorageBusy))
+@router.get("/builds/{build_id}/metrics", responses=documented(NotFound, StorageBusy))
 async def show_metrics(build_id: str, services: ServicesDep) -> Metrics:
     """Show calls, success and time: per run, per phase, per phase and tool."""
     return await services.recordings.metrics(build_id)
+
+
+@router.post("/builds/{build_id}/expectations", responses=documented(BadRequest, NotFound, InvalidMatcher, StorageBusy))
+async def check_expectations(build_id: str, body: Expectations, services: ServicesDep) -> Verdict:
+    """Check what must and must not have been called; every check names the calls that matched, or why none did."""
+    return await services.expectations.check(build_id, body)
+
+
+@router.get("/compare", responses=documented(NotFound, StorageBusy))
+async def compare_builds(ids: Ids, services: ServicesDep) -> Comparison:
+    """Compare two or more builds: tool use, outcome, cost; the first is what the others are held against."""
+    return await services.comparisons.compare([name.strip() for name in ids.split(",")])

@@ -9,7 +9,7 @@ import typer
 from app.core.config import Settings
 from app.metrics.efficiency import Metrics
 from app.metrics.figures import Figures
-from app.service import conflict_pictures as conflict_picture
+from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
 from app.service.library import ExportFormat
 from app.service.presentation import as_markdown, as_text
 from app.service.recordings import ToolFilter
@@ -23,7 +23,7 @@ async def draw_conflicts(settings: Settings, build_id: str, form: Form) -> None:
     """Print the picture."""
     async with open_reading(settings) as store:
         conflicts = (await store.library.get(build_id)).conflicts
-    picture = conflict_picture.mermaid(conflicts) if form == "mermaid" else conflict_picture.svg(conflicts).decode()
+    picture = conflicts_mermaid(conflicts) if form == "mermaid" else conflicts_svg(conflicts).decode()
     typer.echo(picture, nl=False)
 
 

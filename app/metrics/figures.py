@@ -13,7 +13,7 @@ from statistics import median
 from app.metrics.statistics import Interval, wilson
 from app.model.base import Model
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolKind
-from app.telemetry.observers import SECONDS as _BOUNDS_S
+from app.telemetry.prometheus import SECONDS as _BOUNDS_S
 
 P95_NEEDS = 20
 """Fewer samples than this have no 95th percentile worth showing."""

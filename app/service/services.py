@@ -13,7 +13,7 @@ from app.service.library import Library
 from app.service.memory import Memories
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
-from app.telemetry.observers import ToolCounts
+from app.telemetry.prometheus import ToolCounts
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from app.core.ids import number_of
 from app.model.events import CallOutcome, ToolEvent, ToolKind
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
-from app.telemetry import opentelemetry as genai
 
 AGENT: Final = "buildwright"
 OPERATION: Final = "gen_ai.operation.name"
@@ -34,11 +33,6 @@ _USAGE: Final = {
 
 Value = str | int | float
 Attributes = dict[str, Value]
-
-
-def build_name() -> str:
-    """Return the name of a build's span."""
-    return f"invoke_agent {AGENT}"
 
 
 def build_begun(record: BuildRecord) -> Attributes:
@@ -78,34 +72,25 @@ def build_error(record: BuildRecord) -> str | None:
     return "_OTHER" if record.failure is None else record.failure.code
 
 
-def phase_name(record: BuildRecord) -> str:
-    """Return the name of the span of the phase that the build is in."""
-    return f"phase {record.state.phase.value}"
-
-
-def phase_begun(record: BuildRecord) -> Attributes:
-    """Return what is known of the phase that the build is in."""
-    return {"buildwright.phase": record.state.phase.value, "buildwright.build.iteration": record.state.iteration}
-
-
-def phase_ended(steps: int) -> Attributes:
-    """Return what is known of a phase as it is left."""
-    return {"buildwright.phase.steps": steps}
-
-
 def asked_of(event: ToolEvent) -> Attributes:
     """Return which provider and model a request to a language model is made to."""
     provider, _, model = event.tool_version.partition(" ")
     return {PROVIDER: provider, MODEL: model}
 
 
-def call_name(event: ToolEvent) -> str:
-    """Return the name of the span of an attempt."""
-    return f"chat {asked_of(event)[MODEL]}" if event.kind is ToolKind.LLM else f"execute_tool {event.tool}"
-
-
 def call_begun(event: ToolEvent) -> Attributes:
     """Return what is known of an attempt before it begins."""
+    operation: dict[str, Value | None]
+    if event.kind is ToolKind.LLM:
+        operation = {OPERATION: "chat", **asked_of(event)}
+    else:
+        operation = {
+            OPERATION: "execute_tool",
+            "gen_ai.tool.name": event.tool,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": event.call_id,
+            "buildwright.tool.version": event.tool_version or None,
+        }
     about = {
         "buildwright.phase": event.phase.value,
         "buildwright.sub_problem": None if event.sub_problem is None else event.sub_problem.value,
@@ -115,7 +100,7 @@ def call_begun(event: ToolEvent) -> Attributes:
         "buildwright.call.turn": event.turn or None,
         "buildwright.call.bytes_in": event.bytes_in,
     }
-    return _known({**_operation(event), **about})
+    return _known({**operation, **about})
 
 
 def call_ended(event: ToolEvent) -> Attributes:
@@ -137,18 +122,6 @@ def call_ended(event: ToolEvent) -> Attributes:
 def call_error(event: ToolEvent) -> str | None:
     """Return the kind of error that ended an attempt, None when it went well."""
     return None if event.outcome is CallOutcome.OK else event.error_type or event.outcome.value
-
-
-def _operation(event: ToolEvent) -> dict[str, Value | None]:
-    if event.kind is ToolKind.LLM:
-        return {OPERATION: "chat", **asked_of(event)}
-    return {
-        OPERATION: "execute_tool",
-        "gen_ai.tool.name": event.tool,
-        "gen_ai.tool.type": "function",
-        "gen_ai.tool.call.id": event.call_id,
-        "buildwright.tool.version": event.tool_version or None,
-    }
 
 
 def _known(found: Mapping[str, Value | None]) -> Attributes:
@@ -214,7 +187,7 @@ class OtelSpans:
 
     def taken_up(self, record: BuildRecord) -> None:
         """Begin the build's span."""
-        root = self._begin(record.id, None, genai.build_name(), genai.build_begun(record))
+        root = self._begin(record.id, None, f"invoke_agent {AGENT}", build_begun(record))
         self._builds[record.id, record.epoch] = _Build(root)
 
     def stepping(self, record: BuildRecord) -> None:
@@ -223,15 +196,17 @@ class OtelSpans:
         if build.phase is not record.state.phase:
             _leave(build, None)
             build.phase, build.steps = record.state.phase, 0
-            build.span = self._begin(record.id, build.root, genai.phase_name(record), genai.phase_begun(record))
+            phase = record.state.phase.value
+            about: Attributes = {"buildwright.phase": phase, "buildwright.build.iteration": record.state.iteration}
+            build.span = self._begin(record.id, build.root, f"phase {phase}", about)
         build.steps += 1
 
     def put_down(self, record: BuildRecord) -> None:
         """End the spans of the build and of its phase."""
         build = self._builds.pop((record.id, record.epoch))
-        error = genai.build_error(record)
+        error = build_error(record)
         _leave(build, error)
-        _end(build.root, genai.build_ended(record), error)
+        _end(build.root, build_ended(record), error)
 
     def started(self, event: ToolEvent) -> None:
         """Begin the span of an attempt."""
@@ -239,28 +214,28 @@ class OtelSpans:
 
     def finished(self, event: ToolEvent, last: bool) -> None:
         """End the span of an attempt."""
-        _end(self._calls.pop(event.call_id), genai.call_ended(event), genai.call_error(event))
+        _end(self._calls.pop(event.call_id), call_ended(event), call_error(event))
 
     def recorded(self, event: ToolEvent, last: bool) -> None:
         """Make the span of an attempt that is over: it began when the event says, and ends now."""
         span = self._attempt(event, int(event.started_at.timestamp() * 1e9))
-        _end(span, genai.call_ended(event), genai.call_error(event))
+        _end(span, call_ended(event), call_error(event))
 
     def _attempt(self, event: ToolEvent, start_ns: int | None = None) -> Span:
         build = self._builds.get((event.build_id, event.epoch))
         if build is not None and event.kind is ToolKind.LLM:
-            build.root.set_attributes(genai.asked_of(event))
+            build.root.set_attributes(asked_of(event))
         around = None if build is None else build.span or build.root
         parent = self._calls.get(event.parent_call_id or "", around)
-        name, attributes = genai.call_name(event), genai.call_begun(event)
-        return self._begin(event.build_id, parent, name, attributes, _KINDS[event.kind], start_ns)
+        name = f"chat {asked_of(event)[MODEL]}" if event.kind is ToolKind.LLM else f"execute_tool {event.tool}"
+        return self._begin(event.build_id, parent, name, call_begun(event), _KINDS[event.kind], start_ns)
 
     def _begin(
         self,
         build_id: str,
         parent: Span | None,
         name: str,
-        attributes: genai.Attributes,
+        attributes: Attributes,
         kind: SpanKind = SpanKind.INTERNAL,
         start_ns: int | None = None,
     ) -> Span:
@@ -272,12 +247,12 @@ class OtelSpans:
 
 def _leave(build: _Build, error: str | None) -> None:
     if build.span is not None:
-        _end(build.span, genai.phase_ended(build.steps), error)
+        _end(build.span, {"buildwright.phase.steps": build.steps}, error)
 
 
-def _end(span: Span, attributes: genai.Attributes, error: str | None) -> None:
+def _end(span: Span, attributes: Attributes, error: str | None) -> None:
     span.set_attributes(attributes)
     if error is not None:
-        span.set_attribute(genai.ERROR, error)
+        span.set_attribute(ERROR, error)
         span.set_status(StatusCode.ERROR)
     span.end()

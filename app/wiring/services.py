@@ -28,7 +28,8 @@ from app.service.refinement import Refinements
 from app.service.services import Reading, Services
 from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.opening import Storage
-from app.telemetry.observers import Observers, ToolCounts, Tracing
+from app.telemetry.observers import Observers, Tracing
+from app.telemetry.prometheus import ToolCounts
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner, UnrecordedRunner
 from app.tools.scope import Scope

@@ -21,7 +21,7 @@ from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.services import Services
 from app.storage.base import NoMemory
-from app.telemetry.observers import ToolCounts
+from app.telemetry.prometheus import ToolCounts
 from tests.fakes.stores import MemoryBuildStore, MemoryEvaluationStore, MemoryEventStore
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.core.errors import EngineCrashed
 from app.model.events import CacheUse, CallOutcome, ToolKind
-from app.telemetry.observers import SECONDS, ToolCounts
+from app.telemetry.prometheus import SECONDS, ToolCounts
 from app.tools.runner import ToolRunner
 from tests.fakes.attempts import Bench
 from tests.fakes.samples import a_complete_record, an_event

@@ -15,8 +15,9 @@ from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.model.names import BuildStatus, Outcome, Phase, SubProblemName
 from app.model.record import BuildFailure, BuildRecord, ReasonerVersion
 from app.model.state import BuildState
-from app.telemetry.observers import Observers, ToolCounts
+from app.telemetry.observers import Observers
 from app.telemetry.opentelemetry import BuildTraceIds
+from app.telemetry.prometheus import ToolCounts
 from app.tools.runner import ToolRunner
 from tests.fakes.attempts import Bench
 from tests.fakes.samples import ENGINE, a_record, an_event

@@ -11,7 +11,7 @@ import pytest
 from app.core.errors import BudgetExceeded, EngineCrashed
 from app.metrics.efficiency import measure
 from app.model.events import CallOutcome, ToolKind
-from app.telemetry.observers import ToolCounts
+from app.telemetry.prometheus import ToolCounts
 from app.tools.cache import Cacheable, ResultCache, json_codec
 from app.tools.quota import Quota, QuotaLimits
 from app.tools.runner import ToolRunner

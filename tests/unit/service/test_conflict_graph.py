@@ -7,7 +7,7 @@ from lxml import etree
 from app.conflicts.table import related
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Severity
-from app.service import conflict_pictures as conflict_picture
+from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
 from app.service.view import ConflictView
 
 HOSTILE = 'Ring 1, "<script>alert(1)</script>": a & b ]]> --> end'
@@ -32,7 +32,7 @@ CHAIN = (
 
 
 def test_svg_has_a_box_per_conflict_and_an_arrow_per_cause() -> None:
-    root = etree.fromstring(conflict_picture.svg(shown(*CHAIN)))
+    root = etree.fromstring(conflicts_svg(shown(*CHAIN)))
     assert root.tag == f"{SVG}svg"
     assert len(root.findall(f"{SVG}rect")) == 3
     assert len(root.findall(f"{SVG}path")) == 3  # root to both, and one symptom to the other
@@ -41,14 +41,14 @@ def test_svg_has_a_box_per_conflict_and_an_arrow_per_cause() -> None:
 
 
 def test_svg_keeps_words_as_words() -> None:
-    picture = conflict_picture.svg(shown(*CHAIN))
+    picture = conflicts_svg(shown(*CHAIN))
     root = etree.fromstring(picture)
     assert b"<script" not in picture
     assert HOSTILE in {title.text for title in root.iter(f"{SVG}title")}
 
 
 def test_mermaid_says_why() -> None:
-    text = conflict_picture.mermaid(shown(*CHAIN))
+    text = conflicts_mermaid(shown(*CHAIN))
     lines = text.splitlines()
     assert lines[0] == "flowchart LR"
     assert '    c0 -->|"Weapon 1: Club cannot be used"| c1' in lines
@@ -58,9 +58,9 @@ def test_mermaid_says_why() -> None:
 
 
 def test_no_conflicts_are_a_picture_too() -> None:
-    assert b"No conflicts." in conflict_picture.svg([])
-    assert "No conflicts." in conflict_picture.mermaid([])
+    assert b"No conflicts." in conflicts_svg([])
+    assert "No conflicts." in conflicts_mermaid([])
 
 
 def test_equal_conflicts_give_equal_bytes() -> None:
-    assert conflict_picture.svg(shown(*CHAIN)) == conflict_picture.svg(shown(*CHAIN))
+    assert conflicts_svg(shown(*CHAIN)) == conflicts_svg(shown(*CHAIN))

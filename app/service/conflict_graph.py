@@ -1,4 +1,4 @@
-"""The conflicts of a build as a picture: roots on the left, what they bring about to the right."""
+"""Which conflict of a build brings about which, drawn: roots on the left, consequences to the right."""
 
 from __future__ import annotations
 
@@ -21,27 +21,24 @@ _NONE = "No conflicts."
 Place = tuple[int, int]
 
 
-def mermaid(conflicts: Sequence[ConflictView]) -> str:
+def conflicts_mermaid(conflicts: Sequence[ConflictView]) -> str:
     """Return the conflicts as a Mermaid flowchart; an arrow says why one brings about the other."""
     names = {conflict.id: f"c{index}" for index, conflict in enumerate(conflicts)}
-    boxes = [f'    {names[c.id]}["{_quoted(_title(c))}<br/>{_quoted(c.message)}"]:::{_style(c)}' for c in conflicts]
+    styles = {c.id: "symptom" if c.role is Role.SYMPTOM else c.severity.value for c in conflicts}
+    boxes = [f'    {names[c.id]}["{_quoted(_title(c))}<br/>{_quoted(c.message)}"]:::{styles[c.id]}' for c in conflicts]
     arrows = [
         f'    {names[cause.conflict_id]} -->|"{_quoted(cause.because)}"| {names[c.id]}'
         for c in conflicts
         for cause in c.causes
         if cause.conflict_id in names
     ]
-    styles = [
+    classes = [
         "    classDef blocking fill:#fdecea,stroke:#b3261e,color:#1f1f1f",
         "    classDef warning fill:#fff6e0,stroke:#9a6700,color:#1f1f1f",
         "    classDef symptom fill:#ffffff,stroke:#b3261e,stroke-dasharray:4 3,color:#1f1f1f",
     ]
     empty = [f'    none["{_NONE}"]'] if not conflicts else []
-    return "\n".join(["flowchart LR", *boxes, *empty, *arrows, *styles]) + "\n"
-
-
-def _style(conflict: ConflictView) -> str:
-    return "symptom" if conflict.role is Role.SYMPTOM else conflict.severity.value
+    return "\n".join(["flowchart LR", *boxes, *empty, *arrows, *classes]) + "\n"
 
 
 def _title(conflict: ConflictView) -> str:
@@ -54,7 +51,7 @@ def _quoted(text: str) -> str:
     return "".join(escapes.get(char, char) for char in " ".join(text.split()))
 
 
-def svg(conflicts: Sequence[ConflictView]) -> bytes:
+def conflicts_svg(conflicts: Sequence[ConflictView]) -> bytes:
     """Return the conflicts as SVG of its own (no script, no style sheet, nothing fetched)."""
     places = _places(conflicts)
     columns = 1 + max((x for x, _ in places.values()), default=0)
@@ -66,11 +63,19 @@ def svg(conflicts: Sequence[ConflictView]) -> bytes:
     root.set("role", "img")
     root.set("font-family", "sans-serif")
     etree.SubElement(root, "title").text = "Conflicts: causes on the left, consequences on the right"
-    _arrowhead(root)
+    # The arrowhead, drawn once and referred to by every arrow.
+    marker = etree.SubElement(etree.SubElement(root, "defs"), "marker", id="arrow", orient="auto")
+    for name, value in {"markerWidth": "8", "markerHeight": "8", "refX": "7", "refY": "4"}.items():
+        marker.set(name, value)
+    etree.SubElement(marker, "path", d="M0,0 L8,4 L0,8 z", fill="#5f6368")
     for conflict in conflicts:
         for cause in conflict.causes:
             if cause.conflict_id in places:
-                _arrow(root, places[cause.conflict_id], places[conflict.id], cause.because)
+                (x1, y1), (x2, y2) = _at(places[cause.conflict_id]), _at(places[conflict.id])
+                way = f"M{x1 + WIDTH},{y1 + HEIGHT // 2} L{x2},{y2 + HEIGHT // 2}"
+                arrow = etree.SubElement(root, "path", d=way, stroke="#5f6368", fill="none")
+                arrow.set("marker-end", "url(#arrow)")
+                etree.SubElement(arrow, "title").text = cause.because
     for conflict in conflicts:
         _box(root, conflict, *_at(places[conflict.id]))
     if not conflicts:
@@ -100,21 +105,6 @@ def _depth(conflict: ConflictView, by_id: dict[str, ConflictView], seen: frozens
 
 def _at(place: Place) -> tuple[int, int]:
     return MARGIN + place[0] * (WIDTH + GAP_X), MARGIN + place[1] * (HEIGHT + GAP_Y)
-
-
-def _arrowhead(root: etree._Element) -> None:
-    marker = etree.SubElement(etree.SubElement(root, "defs"), "marker", id="arrow", orient="auto")
-    for name, value in {"markerWidth": "8", "markerHeight": "8", "refX": "7", "refY": "4"}.items():
-        marker.set(name, value)
-    etree.SubElement(marker, "path", d="M0,0 L8,4 L0,8 z", fill="#5f6368")
-
-
-def _arrow(root: etree._Element, start: Place, end: Place, because: str) -> None:
-    (x1, y1), (x2, y2) = _at(start), _at(end)
-    way = f"M{x1 + WIDTH},{y1 + HEIGHT // 2} L{x2},{y2 + HEIGHT // 2}"
-    line = etree.SubElement(root, "path", d=way, stroke="#5f6368", fill="none")
-    line.set("marker-end", "url(#arrow)")
-    etree.SubElement(line, "title").text = because
 
 
 def _box(root: etree._Element, conflict: ConflictView, x: int, y: int) -> None:

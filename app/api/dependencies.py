@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
 
-from app.api.auth import OWNER
+from app.api.middleware import OWNER
 from app.core.errors import InputError
 from app.model.state import LOCAL_OWNER
 from app.service.services import Services
