@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Role, Severity
-from app.reasoning.rules.reasoner import next_suggestion
 
 MOST_ATTEMPTS = 3
 """A conflict is tried this often, then it is left."""
@@ -45,7 +44,7 @@ def in_order(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
 
 def resolvable(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
     """Return those that have an attempt and a suggestion left."""
-    return [c for c in conflicts if c.attempts < MOST_ATTEMPTS and next_suggestion(c) is not None]
+    return [c for c in conflicts if c.attempts < MOST_ATTEMPTS and c.next_suggestion is not None]
 
 
 def _weight(conflict: BuildConflict) -> tuple[int, str]:
@@ -54,7 +53,7 @@ def _weight(conflict: BuildConflict) -> tuple[int, str]:
 
 def _cause(conflict: BuildConflict) -> str:
     """Return the decision that the next way out changes: conflicts that share it are resolved together."""
-    pick = next_suggestion(conflict)
+    pick = conflict.next_suggestion
     return pick.sub_problem.value if pick else conflict.id
 
 

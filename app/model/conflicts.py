@@ -58,6 +58,11 @@ class BuildConflict(Model):
     causes: list[Cause] = Field(default_factory=list)
     roots: list[str] = Field(default_factory=list)
 
+    @property
+    def next_suggestion(self) -> Suggestion | None:
+        """Return the first suggestion that was not tried yet, or None when all were."""
+        return next((s for s in self.suggested_solutions if s.strategy not in self.tried), None)
+
 
 def conflict_id(kind: ConflictType, affected: list[SubProblemName], subject: str) -> str:
     """Return the stable id of a conflict."""

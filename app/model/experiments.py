@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.moves import Locks
-from app.model.names import Mode, Phase, SubProblemName
+from app.model.names import Demand, Mode, Phase, SubProblemName
 
 
 class Spending(Model):
@@ -78,6 +78,21 @@ class Wish(Model):
     gain: float = 0.15
     loss: float = 0.05
     reason: str = ""
+
+    @property
+    def opens(self) -> dict[SubProblemName, Demand]:
+        """Return the questions that are answered anew for the wish, and what it demands of each."""
+        damage = {SubProblemName.DAMAGE_SCALING: Demand.MORE_DAMAGE}
+        life = {SubProblemName.SURVIVABILITY: Demand.MORE_EFFECTIVE_LIFE}
+        match self.direction:
+            case "damage":
+                return damage
+            case "survivability":
+                return life
+            case "resistances":
+                return {SubProblemName.STAT_REQUIREMENTS: Demand.MORE_RESISTANCE}
+            case "balanced":
+                return damage | life
 
 
 class ChangeRow(Model):

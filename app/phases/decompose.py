@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.model.constraints import InvariantSet, InvariantValue
+from app.model.dependencies import without_cycles
 from app.model.names import Provenance, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState
 from app.model.sub_problems import SubProblem
 from app.phases.base import PhaseContext, PhaseResult, with_budget
 from app.reasoning.base import Decomposition
-from app.reasoning.questions.brief import without_cycles
 
 _REPLACED = {
     "class": ("ascendancy",),

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.engine.base import Engine
+from app.model.blueprint import Blueprint, SkillGroup
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.constraints import InvariantSet
-from app.model.moves import Move, Trial
+from app.model.experiments import Wish
+from app.model.facts import BaseFact, GemFact, NodeFact
+from app.model.moves import Locks, Move, Trial
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Decision, Discovery, SubProblem
 
 
@@ -27,7 +31,47 @@ class ReasoningContext:
 
 
 @dataclass(frozen=True)
-class Exploration:
+class RefineReading:
+    """What a refinement's prompt says: the wish, what stays with the words for it, the prompt without those words."""
+
+    wish: Wish
+    locks: Locks
+    kept: tuple[str, ...]
+    rest: str
+
+
+@dataclass(frozen=True)
+class FoundBuild:
+    """A loaded build with the facts about its parts; `strongest` is the 1-based group that deals most, 0 = none."""
+
+    blueprint: Blueprint
+    stats: Stats
+    inspection: Inspection
+    gems: Mapping[str, GemFact]
+    bases: Mapping[str, BaseFact]
+    nodes: Mapping[int, NodeFact]
+    strongest: int = 0
+
+    @property
+    def main(self) -> GemFact | None:
+        """The main skill: the file's, else the strongest one."""
+        return self.leader(self.blueprint.main_group) or self.leader(self.strongest)
+
+    def leader(self, index: int) -> GemFact | None:
+        """Return the first known active gem of the 1-based group, or None."""
+        groups = self.blueprint.groups
+        group = groups[index - 1] if 0 < index <= len(groups) else SkillGroup(gems=[])
+        known = (self.gems.get(gem.gem_id) for gem in group.gems)
+        return next((fact for fact in known if fact is not None and fact.kind == "active"), None)
+
+    @property
+    def silent(self) -> bool:
+        """Whether the file's own main skill shows no damage although another group does."""
+        return self.strongest not in (0, self.blueprint.main_group)
+
+
+@dataclass(frozen=True)
+class Conclusion:
     """The answer to one question."""
 
     decision: Decision
@@ -124,6 +168,14 @@ class Reasoner(Protocol):
         """Turn the prompt into constraints, with at most one question."""
         ...
 
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        """Return what a refinement's prompt wishes and locks; without a wish everything may become better."""
+        ...
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        """Return the constraints that a finished build sets, and the seven questions as it answers them."""
+        ...
+
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         """Set up the seven questions."""
         ...
@@ -132,7 +184,7 @@ class Reasoner(Protocol):
         """Collect the facts that the question needs, before deciding."""
         ...
 
-    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Exploration:
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided; honour its constraints and prior attempts."""
         ...
 

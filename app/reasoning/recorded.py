@@ -11,14 +11,16 @@ from app.model.constraints import InvariantSet
 from app.model.events import ToolKind
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
-from app.model.sub_problems import Discovery
+from app.model.sub_problems import Discovery, SubProblem
 from app.reasoning.base import (
+    Conclusion,
     Decomposition,
     Experimenter,
-    Exploration,
+    FoundBuild,
     Idea,
     Reasoner,
     ReasoningContext,
+    RefineReading,
     Remarks,
     Resolution,
 )
@@ -65,6 +67,14 @@ class RecordedReasoner:
         args = {"prompt": request.prompt}
         return await self._record("extract", args, lambda: self._inner.extract(request, engine))
 
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        """Return what a refinement's prompt wishes and locks; reading alone is not recorded."""
+        return await self._inner.read_refinement(prompt)
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        """Return what a finished build says about itself; reading alone is not recorded."""
+        return await self._inner.recognise(found)
+
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         """Set up the seven questions."""
         args = {"invariants": len(ctx.invariants.invariants)}
@@ -80,7 +90,7 @@ class RecordedReasoner:
         with about(name):
             return await self._record("gather", {"sub_problem": name}, gathered)
 
-    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Exploration:
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided."""
         args = {"sub_problem": name, "discoveries": len(discoveries)}
         with about(name):

@@ -15,6 +15,7 @@ from app.model.base import Model
 from app.model.names import BuildStatus, Mode, Phase
 from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerVersion
 from app.phases.validate.imported import Imported, take_in
+from app.reasoning.base import Reasoner
 from app.service.view import BuildView, view_of
 from app.storage.base import BuildStore, EventStore
 from app.tools.engine import RecordedEngine
@@ -51,11 +52,13 @@ class Imports:
         store: BuildStore,
         events: EventStore,
         engines: ImportEngines,
+        reasoner: Reasoner,
         clock: Clock,
     ) -> None:
         self._store = store
         self._events = events
         self._engines = engines
+        self._reasoner = reasoner
         self._clock = clock
 
     async def create(self, request: ImportRequest, engine: EngineChoice = "auto") -> BuildView:
@@ -71,7 +74,8 @@ class Imports:
         calculator = await self._engines.engine(engine)
         build_id, held = new_build_id(), HeldEvents()
         calls = ToolRunner(held, self._clock)
-        imported = await take_in(RecordedEngine(calculator, calls, Scope(build_id, Phase.VALIDATE)), xml)
+        recorded = RecordedEngine(calculator, calls, Scope(build_id, Phase.VALIDATE))
+        imported = await take_in(recorded, self._reasoner, xml)
         stored = await self._store.insert(self._record(build_id, imported, calculator))
         await held.release(self._events)
         return view_of(stored)

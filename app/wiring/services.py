@@ -14,6 +14,7 @@ from app.model.record import BuildRecord, EngineChoice
 from app.phases.base import PhaseContext
 from app.phases.registry import phase_steps
 from app.reasoning.recorded import RecordedReasoner
+from app.reasoning.rules import RulesReasoner
 from app.runner.base import Runner
 from app.runner.local import LocalRunner
 from app.service.builds import BuildService
@@ -139,7 +140,7 @@ def _services(
         **vars(reading),
         builds=builds,
         evaluations=Evaluations(opened.evaluations, builds, reading.library, reading.expectations, SystemClock()),
-        imports=Imports(opened.builds, opened.events, room, SystemClock()),
+        imports=Imports(opened.builds, opened.events, room, RulesReasoner(), SystemClock()),
         refinements=Refinements(opened.builds, runner, SystemClock()),
         health=Health(opened.builds, room),
         counts=counts,

@@ -15,8 +15,18 @@ from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, R
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
-from app.model.sub_problems import Discovery
-from app.reasoning.base import Decomposition, Experimenter, Exploration, Idea, ReasoningContext, Remarks, Resolution
+from app.model.sub_problems import Discovery, SubProblem
+from app.reasoning.base import (
+    Conclusion,
+    Decomposition,
+    Experimenter,
+    FoundBuild,
+    Idea,
+    ReasoningContext,
+    RefineReading,
+    Remarks,
+    Resolution,
+)
 
 VERSION = EngineVersion(name="fake", version="1", tree_version="0", estimate=True)
 
@@ -156,6 +166,12 @@ class FakeReasoner:
     async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
         return InvariantSet()
 
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        raise NotImplementedError
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        raise NotImplementedError
+
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         return Decomposition({})
 
@@ -163,7 +179,7 @@ class FakeReasoner:
         classes: list[Any] = await ctx.engine.facts.classes()
         return [Discovery(sub_problem=name, fact=f"{len(classes)} classes", source="engine")]
 
-    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Exploration:
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         raise NotImplementedError
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:

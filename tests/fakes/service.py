@@ -10,6 +10,7 @@ from app.core.clock import SystemClock
 from app.core.errors import EngineMissing, ReasonerMissing
 from app.engine.base import Engine
 from app.model.record import EngineChoice, ReasonerChoice
+from app.reasoning.rules import RulesReasoner
 from app.service.builds import BuildService
 from app.service.compare import Comparisons
 from app.service.evaluations import Evaluations, Labels
@@ -87,7 +88,7 @@ class World:
             comparisons=Comparisons(self.store, self.events, self.evaluations),
             labels=Labels(self.evaluations),
             memories=Memories(NoMemory()),
-            imports=Imports(self.store, self.events, engines, clock),
+            imports=Imports(self.store, self.events, engines, RulesReasoner(), clock),
             refinements=Refinements(self.store, self.runner, clock),
             health=Health(self.store, engines),
             counts=self.counts,

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from app.core.config import resource_dir
 from app.knowledge.vocabulary import vocabulary
+from app.model.dependencies import without_cycles
 from app.model.names import ConflictType, SubProblemName
 from app.prompting.library import PromptLibrary
 from app.reasoning.llm import schemas
@@ -19,7 +20,7 @@ from app.reasoning.llm.answers import DEMANDS
 from app.reasoning.llm.briefing import brief
 from app.reasoning.llm.conversation import parse_answer
 from app.reasoning.llm.reasoner import ALLOWED
-from app.reasoning.questions.brief import dependencies_for, without_cycles
+from app.reasoning.questions.brief import dependencies_for
 from tests.knowledge import strategies
 
 LARGEST = 50_000

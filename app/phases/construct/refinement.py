@@ -12,13 +12,12 @@ from app.conflicts.table import find_conflicts
 from app.model.blueprint import Blueprint, Change, apply_changes
 from app.model.conflicts import BuildConflict
 from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
-from app.model.names import ConflictType, Severity, SubProblemName, Trigger
+from app.model.names import ConflictType, Severity, Trigger
 from app.model.state import BuildState, ConstructProgress
 from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
 from app.phases.parent import NOTE, parent_of, work_context
-from app.reasoning.prompt.refinement import QUESTIONS
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import Checked, Parent, check, open_work, pull
 from app.search.refine.work import Candidate, Commit
@@ -122,7 +121,7 @@ def _after(
     found: Sequence[ChangeRow],
     objective: RefineObjective,
 ) -> BuildState:
-    experiment = _experiment(state, refinement, trial)
+    experiment = _experiment(refinement, trial)
     done = ConstructProgress(pending=progress.pending[1:], done=[*progress.done, trial.name], notes=progress.notes)
     exploration = spent(state.exploration, trial.trials, len(experiment.variants))
     reached = trial.checked is not None and objective.enough(trial.checked.outputs)
@@ -142,7 +141,7 @@ def _after(
     return state.model_copy(update=update)
 
 
-def _experiment(state: BuildState, refinement: Refinement, trial: _Trial) -> Experiment:
+def _experiment(refinement: Refinement, trial: _Trial) -> Experiment:
     variants = [Variant(name="as it is", figures=_two(trial.before), gain=0.0)]
     if trial.entries:
         promised = trial.entries[-1].after
@@ -155,7 +154,7 @@ def _experiment(state: BuildState, refinement: Refinement, trial: _Trial) -> Exp
     return Experiment(
         id=f"check-{trial.name.replace(' ', '-')}",
         question=f"Does changing {trial.name} help as promised, without a new fault?",
-        sub_problem=_about(state, refinement),
+        sub_problem=next(iter(refinement.wish.opens)),
         stage="check",
         metric=EHP if refinement.wish.direction == "survivability" else DPS,
         baseline=_two(trial.before),
@@ -164,10 +163,6 @@ def _experiment(state: BuildState, refinement: Refinement, trial: _Trial) -> Exp
         verdict=_verdict(trial),
         engine_calls=trial.trials,
     )
-
-
-def _about(state: BuildState, refinement: Refinement) -> SubProblemName:
-    return QUESTIONS[refinement.wish.direction][0]
 
 
 def _verdict(trial: _Trial) -> str:

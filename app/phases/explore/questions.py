@@ -17,7 +17,7 @@ from app.model.sub_problems import (
 from app.phases.base import PhaseContext, PhaseResult, goal_in
 from app.phases.decompose import decomposed, extract, is_due
 from app.phases.reopened import reopen, reopened
-from app.reasoning.base import Exploration
+from app.reasoning.base import Conclusion
 
 Questions = dict[SubProblemName, SubProblem]
 
@@ -87,7 +87,7 @@ def _open_dependencies(questions: Questions, name: SubProblemName) -> list[SubPr
     return [other for other in questions[name].depends_on if other in questions and not _is_decided(questions[other])]
 
 
-def _recorded(state: BuildState, name: SubProblemName, found: list[Discovery], answer: Exploration) -> BuildState:
+def _recorded(state: BuildState, name: SubProblemName, found: list[Discovery], answer: Conclusion) -> BuildState:
     sub = state.sub_problems[name]
     new = sub.model_copy(update={"status": SubProblemStatus.DECIDED, "decision": answer.decision})
     kept = [d for d in state.discoveries if not (d.sub_problem is name and d.stale)]

@@ -15,7 +15,7 @@ from app.model.sub_problems import Constraint, Decision, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent
 from app.phases.parent import NOTE, PARENT, parent_of, work_context
 from app.phases.reopened import reopen
-from app.reasoning.prompt.refinement import DEMANDS, QUESTIONS, RefineReading, read_refinement
+from app.reasoning.base import RefineReading
 from app.search.refine.search import Parent, open_work, order, screen
 from app.search.refine.work import Candidate, Work
 
@@ -62,7 +62,7 @@ def _is_open(state: BuildState, name: SubProblemName) -> bool:
 
 async def understand(ctx: PhaseContext) -> PhaseResult:
     """Read wish and locks; a wish that is another build is handed over to a full decomposition."""
-    reading = read_refinement(ctx.request.prompt)
+    reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
     found = await _said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
     changed = {i.field for i in found.invariants if before.get(i.field) != i.value}
@@ -101,7 +101,7 @@ def _given_up(state: BuildState, why: str) -> BuildState:
     experiment = Experiment(
         id="screen-none",
         question="What can be measured?",
-        sub_problem=QUESTIONS["damage"][0],
+        sub_problem=SubProblemName.DAMAGE_SCALING,
         stage="screen",
         metric=DPS,
         verdict=f"no change recommended: {why}",
@@ -162,8 +162,8 @@ def _figures(outputs: Mapping[str, float]) -> dict[str, float]:
 def _opened(state: BuildState, refinement: Refinement, parent: Parent) -> BuildState:
     """Open the questions of the wish; everything else stays decided."""
     state = state.model_copy(update={"refinement": refinement, "exploration": BUDGETS[Mode.REFINEMENT]})
-    for name in QUESTIONS[refinement.wish.direction]:
-        asked = Constraint(conflict_id="wish", demand=DEMANDS[name], text=refinement.wish.reason)
+    for name, demand in refinement.wish.opens.items():
+        asked = Constraint(conflict_id="wish", demand=demand, text=refinement.wish.reason)
         state = reopen(state, name, [asked])
     notes = {PARENT: {"strongest": parent.strongest, "outputs": parent.outputs}}
     update = {"construction": ConstructProgress(notes=notes), "inspection": parent.inspection}

@@ -13,7 +13,6 @@ from app.phases.base import PhaseContext, PhaseResult
 from app.phases.iterate.complete import with_caveats
 from app.phases.reopened import REOPENED, reopen, taken_back
 from app.phases.validate.guide import guide_to
-from app.reasoning.rules.reasoner import next_suggestion
 
 MOST_ITERATIONS = 5
 MOST_STOPS = 2
@@ -113,7 +112,7 @@ def _why_stop(state: BuildState) -> str | None:
 def _allowed(conflict: BuildConflict, pick: Suggestion | None) -> Suggestion | None:
     """Return the pick when it is one of the conflict's untried suggestions, else the next of those."""
     fine = pick is not None and pick in conflict.suggested_solutions and pick.strategy not in conflict.tried
-    return pick if fine else next_suggestion(conflict)
+    return pick if fine else conflict.next_suggestion
 
 
 def _reopened(state: BuildState, picks: list[Pick]) -> BuildState:

@@ -9,10 +9,11 @@ from app.conflicts.order import caveats
 from app.conflicts.table import find_conflicts
 from app.engine.base import Engine, Session
 from app.model.constraints import InvariantSet
-from app.model.names import Outcome, Phase, Severity
+from app.model.names import Outcome, Phase, Severity, SubProblemName
 from app.model.state import BuildState, Snapshot
 from app.model.stats import BuildReport
-from app.reasoning.questions.imported import FoundBuild, constraints, questions
+from app.model.sub_problems import SubProblem
+from app.reasoning.base import FoundBuild, Reasoner
 from app.search.incumbent import strongest_group
 
 
@@ -25,7 +26,7 @@ class Imported:
     xml: bytes
 
 
-async def take_in(engine: Engine, xml: bytes) -> Imported:
+async def take_in(engine: Engine, reasoner: Reasoner, xml: bytes) -> Imported:
     """Load the file in a fresh session and say what it is and what is wrong with it.
 
     Raises:
@@ -35,8 +36,8 @@ async def take_in(engine: Engine, xml: bytes) -> Imported:
         report = await session.load(xml)
         found = await _read(engine, session)
         written = await session.export()
-    invariants = constraints(found)
-    state = await _judged(engine, invariants, _state(found, _left_out(engine, report)))
+    invariants, sub_problems = await reasoner.recognise(found)
+    state = await _judged(engine, invariants, _state(found, sub_problems, _left_out(engine, report)))
     # The estimator writes only what it knows; the file itself holds more.
     return Imported(invariants, state, xml if engine.version.estimate and report.problems else written)
 
@@ -54,14 +55,14 @@ async def _read(engine: Engine, session: Session) -> FoundBuild:
     )
 
 
-def _state(found: FoundBuild, left_out: list[str]) -> BuildState:
+def _state(found: FoundBuild, sub_problems: dict[SubProblemName, SubProblem], left_out: list[str]) -> BuildState:
     return BuildState(
         phase=Phase.COMPLETE,
         progress_label="imported",
         done=1,
         total=1,
         origin="imported",
-        sub_problems=questions(found),
+        sub_problems=sub_problems,
         blueprint=found.blueprint,
         stats=found.stats,
         inspection=found.inspection,

@@ -10,7 +10,6 @@ from app.model.conflicts import BuildConflict, Suggestion, conflict_id
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.reasoning.base import Decomposition, ReasoningContext, Remarks, Resolution
 from app.reasoning.llm.schemas import AssessAnswer, DecomposeAnswer, FindingAnswer, ResolveAnswer
-from app.reasoning.rules.reasoner import next_suggestion
 
 _OUTSIDE_WORDS = (LlmUnavailable, LlmRejected)
 """Errors whose message holds words of the provider, which belong into the event log and not into the state."""
@@ -112,7 +111,7 @@ def picks(answer: ResolveAnswer, conflicts: Sequence[BuildConflict]) -> Resoluti
         if pick.conflict not in known:
             raise LlmBadOutput(f"there is no conflict {pick.conflict[:80]!r} to resolve")
         chosen[pick.conflict] = _suggestion(known[pick.conflict], pick.strategy)
-    pairs = [(one, chosen.get(one.id) or next_suggestion(one)) for one in conflicts]
+    pairs = [(one, chosen.get(one.id) or one.next_suggestion) for one in conflicts]
     return Resolution(tuple((conflict, pick) for conflict, pick in pairs if pick is not None))
 
 

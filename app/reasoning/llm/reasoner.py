@@ -17,15 +17,17 @@ from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
-from app.model.sub_problems import Decision, DeliveryChoice, Discovery
+from app.model.sub_problems import Decision, DeliveryChoice, Discovery, SubProblem
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import (
+    Conclusion,
     Decomposition,
     Experimenter,
-    Exploration,
+    FoundBuild,
     Idea,
     Reasoner,
     ReasoningContext,
+    RefineReading,
     Remarks,
     Resolution,
 )
@@ -120,6 +122,14 @@ class LlmReasoner:
             lambda: self._rules.extract(request, engine),
         )
 
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        """Leave locks and wish to the rules."""
+        return await self._rules.read_refinement(prompt)
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        """Leave reading a file to the rules: it says everything itself."""
+        return await self._rules.recognise(found)
+
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         """Set up the seven questions."""
         usual = await self._rules.decompose(ctx)
@@ -144,7 +154,7 @@ class LlmReasoner:
         """Collect what the engine's facts say about the question; the model searches for more while it decides."""
         return await self._rules.gather(ctx, name)
 
-    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Exploration:
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided."""
         usual = await self._rules.explore(ctx, name, discoveries)
         known = await Brief.of(ctx, bases=True, nodes=True)
@@ -156,7 +166,7 @@ class LlmReasoner:
             "options": material.options(usual.decision),
         }
 
-        async def settle(answer: schemas.ExploreAnswer) -> Exploration:
+        async def settle(answer: schemas.ExploreAnswer) -> Conclusion:
             decision = decided(answer, known, usual.decision, name)
             await _check_supported(decision, ctx.engine)
             self._remark(Remarks(domain_gaps=tuple(f"{name.value}: {gap}" for gap in answer.unsure)))

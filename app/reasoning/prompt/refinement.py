@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from app.model.blueprint import OFF_HAND, SWAP
 from app.model.experiments import Direction, Wish
 from app.model.moves import WEAPON_SLOTS, Locks, Part
-from app.model.names import Demand, SubProblemName
+from app.reasoning.base import RefineReading
 
 _KEEP = (
     r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave|without (?:changing|touching|replacing|losing|swapping)"
@@ -80,30 +79,6 @@ _DAMAGE = re.compile(
     re.I,
 )
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
-
-QUESTIONS: dict[Direction, tuple[SubProblemName, ...]] = {
-    "damage": (SubProblemName.DAMAGE_SCALING,),
-    "survivability": (SubProblemName.SURVIVABILITY,),
-    "resistances": (SubProblemName.STAT_REQUIREMENTS,),
-    "balanced": (SubProblemName.DAMAGE_SCALING, SubProblemName.SURVIVABILITY),
-}
-"""The questions that a wish opens again."""
-
-DEMANDS = {
-    SubProblemName.DAMAGE_SCALING: Demand.MORE_DAMAGE,
-    SubProblemName.SURVIVABILITY: Demand.MORE_EFFECTIVE_LIFE,
-    SubProblemName.STAT_REQUIREMENTS: Demand.MORE_RESISTANCE,
-}
-
-
-@dataclass(frozen=True)
-class RefineReading:
-    """What a prompt says: the wish, what stays with the words for it, and the prompt without those words."""
-
-    wish: Wish
-    locks: Locks
-    kept: tuple[str, ...]
-    rest: str
 
 
 def read_refinement(prompt: str) -> RefineReading:

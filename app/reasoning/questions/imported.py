@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from app.knowledge.gems import damage_types_of, is_minion
-from app.model.blueprint import HAND_SLOTS, Blueprint, SkillGroup
+from app.model.blueprint import HAND_SLOTS
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
-from app.model.facts import BaseFact, GemFact, NodeFact
+from app.model.dependencies import without_cycles
 from app.model.names import GearTier, Goal, Provenance, SubProblemName, SubProblemStatus
-from app.model.stats import Inspection, Stats
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -24,41 +22,12 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
     SustainChoice,
 )
-from app.reasoning.questions.brief import dependencies_for, without_cycles
+from app.reasoning.base import FoundBuild
+from app.reasoning.questions.brief import dependencies_for
 
 Q = SubProblemName
 READ = "read from the file"
 ENDGAME_LEVEL, MID_LEVEL = 76, 60
-
-
-@dataclass(frozen=True)
-class FoundBuild:
-    """A loaded build with the facts about its parts; `strongest` is the 1-based group that deals most, 0 = none."""
-
-    blueprint: Blueprint
-    stats: Stats
-    inspection: Inspection
-    gems: Mapping[str, GemFact]
-    bases: Mapping[str, BaseFact]
-    nodes: Mapping[int, NodeFact]
-    strongest: int = 0
-
-    @property
-    def main(self) -> GemFact | None:
-        """The main skill: the file's, else the strongest one."""
-        return self.leader(self.blueprint.main_group) or self.leader(self.strongest)
-
-    def leader(self, index: int) -> GemFact | None:
-        """Return the first known active gem of the 1-based group, or None."""
-        groups = self.blueprint.groups
-        group = groups[index - 1] if 0 < index <= len(groups) else SkillGroup(gems=[])
-        known = (self.gems.get(gem.gem_id) for gem in group.gems)
-        return next((fact for fact in known if fact is not None and fact.kind == "active"), None)
-
-    @property
-    def silent(self) -> bool:
-        """Whether the file's own main skill shows no damage although another group does."""
-        return self.strongest not in (0, self.blueprint.main_group)
 
 
 def constraints(found: FoundBuild) -> InvariantSet:

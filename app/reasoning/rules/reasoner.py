@@ -10,6 +10,7 @@ from app.knowledge.weapons import matches
 from app.knowledge.words import listing
 from app.model.conflicts import BuildConflict, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
+from app.model.dependencies import without_cycles
 from app.model.names import ConflictType, Demand, Severity, SubProblemName, SubProblemStatus
 from app.model.record import BuildRequest
 from app.model.sub_problems import (
@@ -20,13 +21,25 @@ from app.model.sub_problems import (
     SubProblem,
     SurvivabilityChoice,
 )
-from app.reasoning.base import Decomposition, Experimenter, Exploration, Idea, ReasoningContext, Remarks, Resolution
+from app.reasoning.base import (
+    Conclusion,
+    Decomposition,
+    Experimenter,
+    FoundBuild,
+    Idea,
+    ReasoningContext,
+    RefineReading,
+    Remarks,
+    Resolution,
+)
 from app.reasoning.prompt.extract import extract
+from app.reasoning.prompt.refinement import read_refinement
 from app.reasoning.questions.ascendancy import decide_ascendancy
-from app.reasoning.questions.brief import Brief, dependencies_for, without_cycles
+from app.reasoning.questions.brief import Brief, dependencies_for
 from app.reasoning.questions.damage_delivery import decide_delivery, rank_skills
 from app.reasoning.questions.damage_scaling import decide_scaling
 from app.reasoning.questions.fit import dealt, has_style
+from app.reasoning.questions.imported import constraints, questions
 from app.reasoning.questions.resource_sustain import cost_per_second, decide_sustain
 from app.reasoning.questions.spirit_allocation import decide_spirit, spirit_of
 from app.reasoning.questions.stat_requirements import attributes_needed, decide_requirements
@@ -230,6 +243,14 @@ class RulesReasoner:
         """Turn the prompt into constraints, with at most one question."""
         return await extract(request, engine)
 
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        """Return what a refinement's prompt wishes and locks."""
+        return read_refinement(prompt)
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        """Return the constraints that a finished build sets, and the seven questions as it answers them."""
+        return constraints(found), questions(found)
+
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         """Set up the seven questions; those that the user's own words answer are decided at once."""
         brief = await Brief.of(ctx, bases=True, nodes=True)
@@ -252,9 +273,9 @@ class RulesReasoner:
         """Collect what the engine's facts say about the question."""
         return discoveries(await self._brief(ctx, name), name)
 
-    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Exploration:
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question from the facts; the discoveries were made from the same facts and add nothing."""
-        return Exploration(_DECIDE[name](await self._brief(ctx, name)))
+        return Conclusion(_DECIDE[name](await self._brief(ctx, name)))
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
         """Compare the decisions with what the user said."""
@@ -262,7 +283,7 @@ class RulesReasoner:
 
     async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:
         """Pick for each conflict its first suggestion that was not tried yet."""
-        picks = [(conflict, pick) for conflict in conflicts if (pick := next_suggestion(conflict)) is not None]
+        picks = [(conflict, pick) for conflict in conflicts if (pick := conflict.next_suggestion) is not None]
         return Resolution(tuple(picks))
 
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
@@ -271,8 +292,3 @@ class RulesReasoner:
 
     async def _brief(self, ctx: ReasoningContext, name: SubProblemName) -> Brief:
         return await Brief.of(ctx, bases=name in _NEEDS_BASES, nodes=name in _NEEDS_NODES)
-
-
-def next_suggestion(conflict: BuildConflict) -> Suggestion | None:
-    """Return the first suggestion that was not tried yet, or None when all were."""
-    return next((s for s in conflict.suggested_solutions if s.strategy not in conflict.tried), None)

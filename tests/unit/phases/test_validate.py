@@ -20,10 +20,20 @@ from app.model.names import ConflictType, Demand, GearTier, Outcome, Provenance,
 from app.model.record import BuildRequest
 from app.model.state import BuildState, Snapshot
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
-from app.model.sub_problems import Discovery
+from app.model.sub_problems import Discovery, SubProblem
 from app.phases.base import PhaseContext
 from app.phases.validate.judgement import ValidatePhase, better
-from app.reasoning.base import Decomposition, Experimenter, Exploration, Idea, ReasoningContext, Remarks, Resolution
+from app.reasoning.base import (
+    Conclusion,
+    Decomposition,
+    Experimenter,
+    FoundBuild,
+    Idea,
+    ReasoningContext,
+    RefineReading,
+    Remarks,
+    Resolution,
+)
 
 VERSION = EngineVersion(name="fake", version="1", tree_version="0_5")
 FLOORS = floors_for(90, GearTier.MID)
@@ -151,13 +161,19 @@ class Judge:
     async def extract(self, request: BuildRequest, engine: Any) -> InvariantSet:
         raise NotImplementedError
 
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        raise NotImplementedError
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        raise NotImplementedError
+
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         raise NotImplementedError
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         raise NotImplementedError
 
-    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Exploration:
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         raise NotImplementedError
 
     async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.model.dependencies import without_cycles
 from app.model.names import SubProblemName
-from app.reasoning.questions.brief import dependencies_for, without_cycles
+from app.reasoning.questions.brief import dependencies_for
 
 Q = SubProblemName
 
