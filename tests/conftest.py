@@ -7,11 +7,18 @@ import os
 from collections.abc import Generator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from app.core.config import Settings
 
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
+"""A machine that does other things besides is slow, not wrong."""
+
 _PREFIX = "BUILDWRIGHT_"
+DEEP = os.environ.get("BUILDWRIGHT_TEST_DEEP") == "1"
+"""Whether tests that can do more of the same shall do all of it; `make test-deep` says so."""
 _POB_HOME = Settings().pob_home
 """Where the person running the tests has PoB, read before the tests get settings of their own."""
 
@@ -69,6 +76,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start files with slow tests first; within slow and quick ones the shuffled order stays."""
     slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("deep")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture(scope="session")
+def few_real_builds(real_builds: list[Path]) -> list[Path]:
+    """Every fourth of them, for what takes seconds with each; all of them in `make test-deep`."""
+    return real_builds if DEEP else real_builds[::4]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-START_S = 60
+START_S = 180
 
 
 class Server:
@@ -31,7 +31,7 @@ class Server:
             stdout=self.log,
             stderr=self.log,
         )
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=60, trust_env=False)
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=180, trust_env=False)
 
     def wait_until_ready(self) -> None:
         """Return when it answers."""
@@ -47,7 +47,7 @@ class Server:
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send the signal and return the exit code."""
         self.process.send_signal(number)
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=180)
         self.client.close()
         self.log.close()
         return code

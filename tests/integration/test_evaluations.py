@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 SUITE = """
 - name: easy
   prompt: lightning sorceress for mapping
-  level: 40
+  level: 12
   gear: starter
   expectations: {required_tools: [pob.build, pob.what_if], max_rounds: 5}
   facts:
@@ -22,7 +22,7 @@ SUITE = """
     /sub_problems/ascendancy/decision/choice/class_name: {equals: Sorceress}
 - name: impossible
   prompt: lightning sorceress for mapping
-  level: 40
+  level: 12
   gear: starter
   expectations: {forbidden_tools: [pob.what_if]}
   facts: {/stats/ehp: {range: {gt: 1.0e+12}}}

@@ -22,7 +22,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the wheel's files in it, as an installation has them."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "--no-index"]
-    done = subprocess.run([*pip, "-q", "-w", str(folder)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*pip, "-q", "-w", str(folder)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -48,7 +48,7 @@ def test_the_installed_command_finds_them(installed: Path, tmp_path: Path) -> No
         env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_the_installed_command_finds_them(installed: Path, tmp_path: Path) -> No
         env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
     assert Path(where.stdout.strip()) == installed / "app" / "_bundled" / "prompts"

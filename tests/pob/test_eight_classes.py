@@ -18,7 +18,7 @@ from tests.pob.legality import illegal_items
 
 pytestmark = [
     pytest.mark.pob,
-    pytest.mark.slow,
+    pytest.mark.deep,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(2400),
 ]

@@ -14,7 +14,7 @@ from app.phases.memory import EVALUATIONS, OBJECTIVE
 from app.service.services import Services
 from app.wiring import open_services
 
-pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.pob, pytest.mark.deep, pytest.mark.timeout(3000)]
 PROMPT = "cold sorceress for bossing, life-based"
 DRIFT = 1e-3
 """Objective that a fresh session may differ by from the one in which the search compared."""

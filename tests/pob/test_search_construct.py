@@ -92,7 +92,7 @@ CASES: dict[str, tuple[AscendancyChoice, str, list[str], str | None, list[str], 
 }
 
 
-@pytest.mark.parametrize("case", sorted(CASES))
+@pytest.mark.parametrize("case", ["caster", pytest.param("melee", marks=pytest.mark.deep)])
 async def test_a_build_reaches_the_floors_and_keeps_the_rules(engine: ProcessEngine, case: str) -> None:
     ascendancy, skill, weapons, off_hand, keywords, mitigation = CASES[case]
     gem = next(g for g in await engine.facts.gems() if g.name == skill and g.kind == "active")

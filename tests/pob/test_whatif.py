@@ -140,8 +140,8 @@ def test_weapon_set_passives_leave_no_trace(child: Child, facts: Facts) -> None:
 
 
 @pytest.mark.slow
-def test_real_players_builds(child: Child, facts: Facts, real_builds: list[Path]) -> None:
-    for path in real_builds:
+def test_real_players_builds(child: Child, facts: Facts, few_real_builds: list[Path]) -> None:
+    for path in few_real_builds:
         child.call("load", xml=path.read_text(encoding="utf-8"))
         before = child.stats()
         metrics = sorted(before)

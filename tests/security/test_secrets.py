@@ -33,7 +33,7 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
     settings = {"LOG_LEVEL": "DEBUG", "ENGINE": "sketch", "DATA_DIR": str(folder / "data")}
     with (folder / "out.txt").open("wb") as out, (folder / "err.txt").open("wb") as err:
         return subprocess.Popen(
-            [sys.executable, "-m", "app", "build", "lightning sorceress for mapping"],
+            [sys.executable, "-m", "app", "build", "lightning sorceress for mapping", "--level", "12"],
             env={**os.environ, **SECRETS, **{f"BUILDWRIGHT_{name}": value for name, value in settings.items()}},
             cwd=folder,
             stdout=out,

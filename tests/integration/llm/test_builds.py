@@ -106,10 +106,13 @@ async def test_every_phase_is_answered_by_the_model_on_sketch(player: Player, tm
 
 
 @pytest.mark.pob
-async def test_every_phase_is_answered_by_the_model_on_pob(player: Player, tmp_path: Path, pob_path: Path) -> None:
+@pytest.mark.parametrize("level", [24, pytest.param(90, marks=pytest.mark.deep)])
+async def test_every_phase_is_answered_by_the_model_on_pob(
+    player: Player, tmp_path: Path, pob_path: Path, level: int
+) -> None:
     async with LlmServer(player) as server:
         more: dict[str, Any] = {"engine": "pob", "pob_path": pob_path, "llm_timeout_s": 20}
-        made = await make(llm_settings(f"{server.url}/v1", tmp_path, **more))
+        made = await make(llm_settings(f"{server.url}/v1", tmp_path, **more), level=level)
         check_reasoned(made, server)
         check_log(made, server)
         assert made.view.engine.name == "pob"

@@ -32,20 +32,21 @@ from tests.fakes.llm_server import (
 )
 
 OK, ERROR, TIMEOUT = CallOutcome.OK, CallOutcome.ERROR, CallOutcome.TIMEOUT
+MOST_S = 20.0
+"""More than any of them takes on a busy machine, and far less than what a service may ask to wait for."""
 GOOD = {"skill": "Spark", "weapon_types": ["Wand"], "off_hand": "Focus", "reason": "It fits."}
 INVENTED = {**GOOD, "skill": "Thunderclap of Doom"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A fault and what it must come to: the requests' outcomes in order, the entry in `degraded`, most seconds."""
+    """A fault and what it must come to: the requests' outcomes in order, the entry in `degraded`."""
 
     name: str
     react: Callable[[Asked], Reaction]
     outcomes: list[CallOutcome]
     error: str | None
     degraded: str | None
-    most_s: float = 4.0
 
 
 def always(reaction: Reaction) -> Callable[[Asked], Reaction]:
@@ -102,7 +103,7 @@ async def check(bench: LlmBench, row: Row, caplog: pytest.LogCaptureFixture) -> 
     caplog.set_level(logging.DEBUG)
     began = time.monotonic()
     got = await explored(bench)
-    assert time.monotonic() - began < row.most_s
+    assert time.monotonic() - began < MOST_S
     assert got.decision.name == "Spark with wand and focus"
     outcomes = await bench.outcomes()
     assert [outcome for _, outcome, _ in outcomes] == row.outcomes

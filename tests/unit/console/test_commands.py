@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **environment},
-    )
+from tests.fakes.shell import run
 
 
 def test_names_its_version() -> None:
-    done = run("--version")
-    assert (done.returncode, done.stdout) == (0, "buildwright 0.1.0\n")
+    started = subprocess.run(
+        [sys.executable, "-m", "app", "--version"], capture_output=True, text=True, timeout=300, check=False
+    )
+    for done in (started, run("--version")):
+        assert (done.returncode, done.stdout) == (0, "buildwright 0.1.0\n")
 
 
 @pytest.mark.parametrize(

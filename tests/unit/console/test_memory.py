@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.console.test_commands import run
+from tests.fakes.shell import run
 
 
 def test_nothing_is_remembered_yet(tmp_path: Path) -> None:

@@ -216,11 +216,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_xml_is_refused_at_once(case: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(BadImport):
         canonical(HOSTILE[case])
 
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_numbers_without_end_are_only_text() -> None:

@@ -58,10 +58,10 @@ def test_a_bomb_is_not_inflated() -> None:
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(BadImport):
         decode(code)
-    elapsed = time.monotonic() - started
+    elapsed = time.process_time() - started
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

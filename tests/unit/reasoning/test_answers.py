@@ -61,10 +61,10 @@ def test_what_does_not_fit_is_named(text: str, message: str) -> None:
 
 def test_an_alias_bomb_costs_nothing() -> None:
     bomb = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(LlmBadOutput):
         parse_answer(bomb, Pick)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(st.text(max_size=400))

@@ -88,7 +88,7 @@ def run(script: str, folder: Path, *words: str, **variables: str) -> subprocess.
         env={**known, "BUILDWRIGHT_DATA_DIR": str(folder), "BUILDWRIGHT_ENGINE": "sketch", **variables},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
