@@ -13,6 +13,7 @@ from app.bench.builds import PROMPTS, cores, scratch_services
 from app.core.config import Settings, resource_dir
 from app.metrics.efficiency import BASELINE
 from app.metrics.figures import is_executed, nearest_rank
+from app.model.base import changed
 from app.model.events import Attempt, CallOutcome
 from app.model.record import BuildRequest
 
@@ -21,7 +22,7 @@ async def measure(settings: Settings) -> dict[str, Any]:
     """Build some prompts without the cache, write the engine's section of the baseline file, and return it."""
     events: list[Attempt] = []
     engine = ""
-    async with scratch_services(settings.model_copy(update={"cache_mb": 0})) as services:
+    async with scratch_services(changed(settings, cache_mb=0)) as services:
         for prompt in PROMPTS:
             made = await services.builds.create(BuildRequest(prompt=prompt))
             await services.builds.wait(made.id)
@@ -39,7 +40,11 @@ def section_of(events: Sequence[Attempt]) -> dict[str, Any]:
     for event in events:
         if is_executed(event) and event.outcome is CallOutcome.OK and event.duration_ms is not None:
             taken.setdefault(event.tool, []).append(event.duration_ms)
-    tools = {tool: _figures(sorted(times)) for tool, times in sorted(taken.items())}
+    tools: dict[str, dict[str, Any]] = {}
+    for tool, unordered in sorted(taken.items()):
+        times = sorted(unordered)
+        quantiles = {"p50_ms": nearest_rank(times, 0.5), "p95_ms": nearest_rank(times, 0.95), "max_ms": times[-1]}
+        tools[tool] = {"n": len(times), **{name: round(value or 0.0, 1) for name, value in quantiles.items()}}
     where = {"cores": cores(), "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}"}
     return {"measured": where, "tools": tools}
 
@@ -48,8 +53,3 @@ def write_section(path: Path, engine: str, section: dict[str, Any]) -> None:
     """Replace one engine's section of the file."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     path.write_text(json.dumps({**known, engine: section}, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _figures(times: Sequence[float]) -> dict[str, Any]:
-    quantiles = {"p50_ms": nearest_rank(times, 0.5), "p95_ms": nearest_rank(times, 0.95), "max_ms": times[-1]}
-    return {"n": len(times), **{name: round(value or 0.0, 1) for name, value in quantiles.items()}}

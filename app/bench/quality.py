@@ -19,7 +19,6 @@ from app.core.errors import InputError
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.names import GearTier
 from app.model.record import BuildRequest
-from app.service.services import Services
 
 
 class Prompt(BaseModel):
@@ -74,33 +73,21 @@ async def measure(settings: Settings, only: Collection[str] = (), folder: Path |
         InputError: nothing of the suite is left.
     """
     prompts = load(suite_file(), only)
-    runs = []
+    runs: list[dict[str, Any]] = []
     async with scratch_services(settings) as services:
         for prompt in prompts:
-            runs.append(await _run(services, prompt))
-            if folder is not None:
-                await _keep(services, runs[-1], folder)
-            print(_line(runs, len(prompts)), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
+            report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
+            run = {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
+            runs.append(run)
+            if folder is not None and run["status"] == "complete":
+                xml = await services.library.export(run["id"], "xml")
+                await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+                await asyncio.to_thread((folder / f"{prompt.name}.xml").write_bytes, xml)
+            strength = f"{run['dps'] or 0:,.0f} DPS, {run['ehp'] or 0:,.0f} EHP"
+            ended = f"{run['outcome'] or run['status']}, {strength}, {run['seconds']:.0f} s; {run['delivery']}"
+            line = f"[{len(runs)}/{len(prompts)}] {prompt.name}: {ended}"
+            print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
     return {"benchmark": "quality", "cores": cores(), "totals": totals(runs), "levels": medians(runs), "runs": runs}
-
-
-async def _run(services: Services, prompt: Prompt) -> dict[str, Any]:
-    report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
-    return {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
-
-
-async def _keep(services: Services, run: dict[str, Any], folder: Path) -> None:
-    if run["status"] == "complete":
-        xml = await services.library.export(run["id"], "xml")
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        await asyncio.to_thread((folder / f"{run['name']}.xml").write_bytes, xml)
-
-
-def _line(runs: Sequence[dict[str, Any]], of: int) -> str:
-    run = runs[-1]
-    strength = f"{run['dps'] or 0:,.0f} DPS, {run['ehp'] or 0:,.0f} EHP"
-    ended = run["outcome"] or run["status"]
-    return f"[{len(runs)}/{of}] {run['name']}: {ended}, {strength}, {run['seconds']:.0f} s; {run['delivery']}"
 
 
 def medians(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float | None]]:

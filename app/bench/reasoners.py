@@ -11,7 +11,6 @@ from app.core.config import Settings
 from app.core.errors import InputError, ReasonerMissing
 from app.model.names import GearTier
 from app.model.record import BuildRequest, ReasonerChoice
-from app.service.services import Services
 from app.wiring.reasoners import is_set_up
 
 PROMPTS: Final[tuple[tuple[str, int], ...]] = (
@@ -51,36 +50,29 @@ async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, A
     reasoners: tuple[ReasonerChoice, ReasonerChoice] = ("rules", "llm")
     for prompt, level in chosen:
         for reasoner in reasoners:
+            request = BuildRequest(prompt=prompt, level=level, gear=GearTier.MID, reasoner=reasoner)
             async with scratch_services(settings) as services:  # anew each time: the second must not find a warm cache
-                rows.append(await _row(services, prompt, level, reasoner))
-            print(_line(rows[-1]), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
+                report = await build(services, request)
+                recorded = await services.recordings.metrics(report["id"])
+                degraded = (await services.library.get(report["id"])).reasoner.degraded
+            chats = [tool for phase in recorded.phases for tool in phase.tools if tool.tool == "llm.chat"]
+            row = {
+                "prompt": prompt,
+                "level": level,
+                "reasoner": reasoner,
+                "degraded": degraded,
+                "outcome": report["outcome"] or report["status"],
+                "delivery": report["delivery"],
+                "dps": report["dps"],
+                "ehp": report["ehp"],
+                "calls": recorded.run.calls,
+                "requests": sum(chat.attempts for chat in chats),
+                "usd": recorded.run.cost_usd,
+                "seconds": report["seconds"],
+            }
+            rows.append(row)
+            print(" | ".join(_cells(row)), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
     return {"benchmark": "reasoner", "cores": cores(), "model": settings.llm_model, "table": table(rows), "runs": rows}
-
-
-async def _row(services: Services, prompt: str, level: int, reasoner: ReasonerChoice) -> dict[str, Any]:
-    request = BuildRequest(prompt=prompt, level=level, gear=GearTier.MID, reasoner=reasoner)
-    report = await build(services, request)
-    events = await services.recordings.metrics(report["id"])
-    chats = [tool for phase in events.phases for tool in phase.tools if tool.tool == "llm.chat"]
-    view = await services.library.get(report["id"])
-    return {
-        "prompt": prompt,
-        "level": level,
-        "reasoner": reasoner,
-        "degraded": view.reasoner.degraded,
-        "outcome": report["outcome"] or report["status"],
-        "delivery": report["delivery"],
-        "dps": report["dps"],
-        "ehp": report["ehp"],
-        "calls": events.run.calls,
-        "requests": sum(chat.attempts for chat in chats),
-        "usd": events.run.cost_usd,
-        "seconds": report["seconds"],
-    }
-
-
-def _line(row: dict[str, Any]) -> str:
-    return " | ".join(_cells(row))
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -7,7 +7,6 @@ Every file is imported and refined twice: "more effective HP" must raise effecti
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any
 
 from lxml import etree
 
+from app.bench.builds import build_files, scratch_services
 from app.core.config import Settings
-from app.core.errors import InputError, NotAvailable
 from app.engine.files.xml import read, write
 from app.model.moves import Locks, Part
 from app.model.stats import DPS, EHP
@@ -24,7 +23,6 @@ from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
 from app.service.services import Services
 from app.service.view import BuildView
-from app.wiring import open_services
 
 PROMPTS = ("more effective HP", "more damage")
 WANTED = 0.8
@@ -40,27 +38,15 @@ async def measure(
         NotAvailable: there are no build files.
         InputError: none of the files has such a name.
     """
-    files = [path for path in sorted(_folder(folder).glob("*.xml")) if not only or path.stem in only]
-    if not files:
-        raise InputError(f"There is no such build file: {', '.join(only)}")
-    with tempfile.TemporaryDirectory(prefix="buildwright-bench-") as data:
-        own = settings.model_copy(update={"data_dir": Path(data), "database_url": None, "pob_path": settings.pob_home})
-        async with open_services(own) as services:
-            rows = [row for path in files for row in await _rows(services, path, prompts)]
-    return {"benchmark": "refine", **_summary(rows), "rows": rows, "table": _table(rows)}
-
-
-def _folder(folder: Path | None) -> Path:
-    found = folder or Path(__file__).parents[3] / "shared" / "builds"
-    if not any(found.glob("*.xml")):
-        raise NotAvailable(f"There are no build files (*.xml) in {found}; name a folder that has some.")
-    return found
-
-
-async def _rows(services: Services, path: Path, prompts: Sequence[str]) -> list[dict[str, Any]]:
-    text = await asyncio.to_thread(path.read_text, encoding="utf-8-sig")
-    parent = await services.imports.create(ImportRequest(xml=text))
-    return [await _row(services, path.stem, parent, prompt) for prompt in prompts]
+    files = build_files(folder, only)
+    async with scratch_services(settings) as services:
+        rows = []
+        for path in files:
+            text = await asyncio.to_thread(path.read_text, encoding="utf-8-sig")
+            parent = await services.imports.create(ImportRequest(xml=text))
+            rows += [await _row(services, path.stem, parent, prompt) for prompt in prompts]
+    found = _summary(rows)
+    return {"benchmark": "refine", **found, "rows": rows, "table": _table(rows, found)}
 
 
 async def _row(services: Services, name: str, parent: BuildView, prompt: str) -> dict[str, Any]:
@@ -110,22 +96,20 @@ def _summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    head = f"{'build':<24}{'prompt':<20}{'result':<12}{'damage':>8}{'ehp':>8}{'changes':>9}{'trials':>8}{'seconds':>9}"
-    lines = [head, *(_line(row) for row in rows)]
-    found = _summary(rows)
-    lines.append(
-        f"{found['reached']} of {found['count']} reached ({found['share']:.0%}); locked parts kept: "
-        f"{'yes' if found['locks_kept'] else 'NO'}; the others unchanged: {'yes' if found['honest'] else 'NO'}"
-    )
-    return lines
-
-
-def _line(row: dict[str, Any]) -> str:
-    result = "reached" if row["reached"] else "no change" if row["unchanged"] else row["status"]
-    figures = "".join(f"{'-' if row[key] is None else format(row[key], '.3f'):>8}" for key in ("damage", "ehp"))
-    counts = f"{row['changes']:>9}{row['trials']:>8}{row['seconds']:>9.1f}"
-    return f"{row['build']:<24}{row['prompt']:<20}{result:<12}{figures}{counts}"
+def _table(rows: Sequence[dict[str, Any]], found: dict[str, Any]) -> list[str]:
+    """Return the rows and their summary as lines of words in columns."""
+    lines = [
+        f"{'build':<24}{'prompt':<20}{'result':<12}{'damage':>8}{'ehp':>8}{'changes':>9}{'trials':>8}{'seconds':>9}"
+    ]
+    for row in rows:
+        result = "reached" if row["reached"] else "no change" if row["unchanged"] else row["status"]
+        figures = "".join(f"{'-' if row[key] is None else format(row[key], '.3f'):>8}" for key in ("damage", "ehp"))
+        counts = f"{row['changes']:>9}{row['trials']:>8}{row['seconds']:>9.1f}"
+        lines.append(f"{row['build']:<24}{row['prompt']:<20}{result:<12}{figures}{counts}")
+    kept = "yes" if found["locks_kept"] else "NO"
+    unchanged = "yes" if found["honest"] else "NO"
+    share = f"{found['reached']} of {found['count']} reached ({found['share']:.0%})"
+    return [*lines, f"{share}; locked parts kept: {kept}; the others unchanged: {unchanged}"]
 
 
 def broken_locks(before: bytes, after: bytes, locks: Locks) -> list[str]:

@@ -1,30 +1,124 @@
-"""`bench tree`: what the tree search makes of other people's builds, with their gear, skills and number of points."""
+"""`bench tree`: what the tree search makes of other people's builds, with their gear, skills and number of points.
+
+A file is measured as it is: with the tree of its own version, its author's skill and numbers.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.bench.authored import Case, opened, read_case
+from pydantic import TypeAdapter
+
+from app.bench.builds import build_files
 from app.core.config import Settings
-from app.core.errors import InputError, NotAvailable
 from app.engine.base import Engine, Outputs
-from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
+from app.engine.client import ProcessSession
+from app.model.base import Model, changed
+from app.model.blueprint import (
+    JEWEL_SLOT,
+    Allocate,
+    Blueprint,
+    Change,
+    Deallocate,
+    PassiveNode,
+    SetMain,
+    WeaponSet,
+)
 from app.model.demands import Floor, floors_for
+from app.model.facts import ClassFact, NodeFact
 from app.model.names import Attribute, GearTier
 from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, RESISTANCES
 from app.search.incumbent import Incumbent
 from app.search.objective import METRICS, Objective
 from app.search.passives.graph import PassiveGraph, Route
 from app.search.passives.tree import TreeSearch
-from app.search.passives.weapon_sets import MOST, assignable, assignment, of_set
+from app.search.passives.weapon_sets import MOST, anchors, assignable, assignment, of_set, set_in_use
 from app.search.sessions import ParallelSession
 from app.wiring import engine_room
 from app.wiring.engines import engine_workers
+
+NO_RATE = 1.0
+"""Damage per second below which the saved main skill has no rate worth comparing."""
+
+UNCONNECTED = "without being connected to your tree"
+
+FAR = 2600.0
+"""Tree units beyond which no radius jewel reaches."""
+
+
+class OwnTree(Model):
+    """The tree of a build's own version."""
+
+    classes: list[ClassFact]
+    nodes: list[NodeFact]
+
+
+@dataclass(frozen=True)
+class AuthoredBuild:
+    """A build file as it is measured: skill, points, and the author's numbers."""
+
+    name: str
+    xml: bytes
+    blueprint: Blueprint
+    tree: OwnTree
+    main: int
+    skill: str
+    author: Outputs
+    points: int
+
+    @property
+    def setup(self) -> list[Change]:
+        """Return what brings the loaded file to the skill that is compared."""
+        return [] if self.main == self.blueprint.main_group else [SetMain(index=self.main)]
+
+
+async def read_build(engine: Engine, path: Path) -> AuthoredBuild:
+    """Read a build file and what its author reached: with the saved main group, or where that has no rate the best."""
+    xml = await asyncio.to_thread(path.read_bytes)
+    async with engine.session() as session:
+        await session.load(xml)
+        blueprint = await session.blueprint()
+        assert isinstance(session, ProcessSession), "older trees are asked of the session itself"
+        tree = await session.ask("own_tree", {}, TypeAdapter(OwnTree))
+        groups = range(1, len(blueprint.groups) + 1)
+        found = await session.what_if([[], *([SetMain(index=i)] for i in groups)], [DPS])
+        rates = [outputs.get(DPS, 0.0) for outputs in found]
+        main = blueprint.main_group if rates[0] >= NO_RATE else max(groups, key=lambda i: (rates[i], -i))
+        author = (await session.what_if([[SetMain(index=main)]], METRICS))[0]
+        points = (await session.inspect()).points["used"]
+    gems = blueprint.groups[main - 1].gems if main else []
+    return AuthoredBuild(path.stem, xml, blueprint, tree, main, gems[0].name if gems else "", author, points)
+
+
+async def tree_search(incumbent: Incumbent, case: AuthoredBuild) -> tuple[TreeSearch, WeaponSet]:
+    """Return a search over the tree of the build's own version, and the weapon set in use.
+
+    What the search does not understand stays as it is: passives that hang on nothing, and those of the idle set.
+    """
+    in_use = await set_in_use(incumbent)
+    idle = frozenset(n.id for n in of_set(incumbent.blueprint, 2 if in_use == 1 else 1))
+    start = next(c for c in case.tree.classes if c.name == case.blueprint.class_name).start_node
+    nodes = [n for n in case.tree.nodes if n.ascendancy is None]
+    walls = {n.id for n in nodes if n.kind in ("start", "ascendancy_start") and n.id != start}
+    whole = PassiveGraph(nodes, [start], walls)
+    owned = frozenset(n.id for n in case.blueprint.nodes if n.id in whole.nodes)
+    islands = owned - whole.connected(owned)
+    graph = PassiveGraph(nodes, [start], walls | islands | idle)
+    jewels = {slot: item.text or "" for slot, item in case.blueprint.items.items() if slot.startswith(JEWEL_SLOT)}
+    sockets = {int(slot.removeprefix(JEWEL_SLOT)): text for slot, text in jewels.items()}
+    bridges = owned & frozenset(node for node, text in sockets.items() if UNCONNECTED in text)
+    at = {n.id: n for n in case.tree.nodes}
+    centres = [at[node] for node, text in sockets.items() if "Radius" in text]
+    near = (n.id for n in case.tree.nodes for c in centres if (n.x - c.x) ** 2 + (n.y - c.y) ** 2 <= FAR**2)
+    kept = anchors(whole, owned - idle, idle) | bridges
+    return TreeSearch(incumbent, graph, fixed=kept, local=frozenset(near)), in_use
+
 
 REACH = 7
 AIMS = frozenset({"notable", "keystone", "socket", "normal"})
@@ -34,7 +128,7 @@ AIMS = frozenset({"notable", "keystone", "socket", "normal"})
 def balanced() -> Objective:
     """Return the objective of the comparison: the logarithm of damage plus that of effective hit points."""
     wide = Floor(least=1, good=1e12)
-    floors = floors_for(90, GearTier.MID).model_copy(update={"dps": wide, "ehp": wide})
+    floors = changed(floors_for(90, GearTier.MID), dps=wide, ehp=wide)
     return Objective(floors, guards=frozenset())
 
 
@@ -49,7 +143,9 @@ class FullScan:
     async def spend(self, points: int) -> int:
         """Spend the points and return how many are left."""
         while points > 0:
-            routes = self._routes(min(REACH, points))
+            owned = frozenset(n.id for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes)
+            near = self.graph.routes(owned, min(REACH, points)).values()
+            routes = [route for route in near if self.graph.nodes[route.target].kind in AIMS]
             gains = await self.incumbent.gains([self._purchase(route) for route in routes])
             ranked = sorted(zip(gains, routes, strict=True), key=lambda p: (-p[0] / p[1].points, p[1].target))
             if not ranked:
@@ -57,10 +153,6 @@ class FullScan:
             await self.incumbent.commit(self._purchase(ranked[0][1]))
             points -= ranked[0][1].points
         return points
-
-    def _routes(self, reach: int) -> list[Route]:
-        owned = frozenset(n.id for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes)
-        return [r for r in self.graph.routes(owned, reach).values() if self.graph.nodes[r.target].kind in AIMS]
 
     def _purchase(self, route: Route) -> list[Change]:
         travel = {n for n in route.nodes if self.graph.nodes[n].kind == "attribute"}
@@ -88,22 +180,27 @@ async def measure(
         InputError: none of the files has such a name.
         EngineMissing: Path of Building is not installed.
     """
-    files = [path for path in sorted(_folder(folder).glob("*.xml")) if not only or path.stem in only]
-    if not files:
-        raise InputError(f"There is no such build file: {', '.join(only)}")
+    files = build_files(folder, only)
     room = engine_room(settings)
     try:
         engine = await room.engine("pob")
         rows = [await _row(engine, path, engine_workers(settings), scan) for path in files]
     finally:
         await room.close()
-    figures = {"engine": engine.version.model_dump(), "kept": list(KEPT), **_summary(rows)}
-    table = [*(_line(row) for row in rows), ", ".join(f"{k} {v}" for k, v in _summary(rows).items())]
+    summary = {
+        "count": len(rows),
+        "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
+        "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
+        "trials": sum(run["trials"] for row in rows for run in row["runs"]),
+        "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
+    }
+    table = [*(_in_words(row) for row in rows), ", ".join(f"{name} {figure}" for name, figure in summary.items())]
+    figures = {"engine": engine.version.model_dump(), "kept": list(KEPT), **summary}
     return {"benchmark": "tree", **figures, "table": table, "builds": rows}
 
 
-def _line(row: dict[str, Any]) -> str:
-    """Return a build in one line of words."""
+def _in_words(row: dict[str, Any]) -> str:
+    """Return a build in one line."""
     lower = f"; lower: {', '.join(row['lower'])}" if row["lower"] else ""
     runs = ", ".join(f"from {r['start']} {r['trials']} trials {r['seconds']} s" for r in row["runs"])
     scan = f"; {row['scan']}" if "scan" in row else ""
@@ -113,49 +210,25 @@ def _line(row: dict[str, Any]) -> str:
     )
 
 
-def _folder(folder: Path | None) -> Path:
-    found = folder or Path(__file__).parents[3] / "shared" / "builds"
-    if not any(found.glob("*.xml")):
-        raise NotAvailable(f"There are no build files (*.xml) in {found}; name a folder that has some.")
-    return found
-
-
-def _summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "count": len(rows),
-        "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
-        "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
-        "trials": sum(run["trials"] for row in rows for run in row["runs"]),
-        "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
-    }
-
-
-@asynccontextmanager
-async def _parallel(engine: Engine, case: Case, sessions: int) -> AsyncIterator[ParallelSession]:
-    async with AsyncExitStack() as stack:
-        opened = [await stack.enter_async_context(engine.session()) for _ in range(sessions)]
-        parallel = ParallelSession(opened)
-        await parallel.load(case.xml)
-        await parallel.apply(case.setup)
-        yield parallel
-
-
 def _objective(author: Outputs) -> Objective:
     """Damage, nearly alone; what must be kept has the author's number as its minimum."""
-    worth = {"dps": Floor(least=1, good=1e12), "ehp": Floor(least=1, good=1)}
-    floors = floors_for(90, GearTier.MID).model_copy(update=worth)
+    floors = changed(floors_for(90, GearTier.MID), dps=Floor(least=1, good=1e12), ehp=Floor(least=1, good=1))
     minima = {key: author.get(key, 0.0) for key in KEPT}
     minima[FREE_SPIRIT] = min(0.0, author.get(FREE_SPIRIT, 0.0))
     return Objective(floors, ehp_weight=0.08, guards=frozenset(), minima=minima)
 
 
 async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[str, Any]:
-    case = await read_case(engine, path)
-    async with _parallel(engine, case, sessions) as parallel:
+    case = await read_build(engine, path)
+    async with AsyncExitStack() as stack:
+        parallel = ParallelSession([await stack.enter_async_context(engine.session()) for _ in range(sessions)])
         runs = [await _run(parallel, case, start) for start in ("author", "scratch")]
         scanned = await _scanned(parallel, case) if scan else {}
-    for run in runs:
-        run.outputs, run.points = await _afresh(engine, case, run.changes)
+    for run in runs:  # a session that has held nothing else tells what the changes are worth
+        async with engine.session() as fresh:
+            await fresh.load(case.xml)
+            await fresh.apply([*case.setup, *run.changes])
+            run.outputs, run.points = (await fresh.what_if([[]], METRICS))[0], (await fresh.inspect()).points["used"]
     found = max(runs, key=lambda run: _objective(case.author).score(run.outputs))
     return {
         "build": case.name,
@@ -168,16 +241,18 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
     }
 
 
-async def _scanned(parallel: ParallelSession, case: Case) -> dict[str, Any]:
+async def _scanned(parallel: ParallelSession, case: AuthoredBuild) -> dict[str, Any]:
     """Spend the same points from an empty tree both ways, for damage and effective hit points alike."""
-    search, points = await _stripped(parallel, case)
+    search, _, points = await _prepared(parallel, case, balanced())
+    await search.clear()
     empty = search.incumbent.score
-    await search.spend(points)
+    await search.spend(points - search.spent)
     await search.improve()
     found, history = search.incumbent.score - empty, search.history
-    search, points = await _stripped(parallel, case)
+    search, _, points = await _prepared(parallel, case, balanced())
+    await search.clear()
     begun = search.incumbent.trials
-    await FullScan(search.incumbent, search.graph, Attribute.DEXTERITY).spend(points)
+    await FullScan(search.incumbent, search.graph, Attribute.DEXTERITY).spend(points - search.spent)
     plain, tried = search.incumbent.score - empty, search.incumbent.trials - begun
     trials = next((n for n, score in history if score - empty >= ENOUGH * plain), history[-1][0])
     return {
@@ -193,20 +268,24 @@ async def _scanned(parallel: ParallelSession, case: Case) -> dict[str, Any]:
     }
 
 
-async def _stripped(parallel: ParallelSession, case: Case) -> tuple[TreeSearch, int]:
+async def _prepared(
+    parallel: ParallelSession, case: AuthoredBuild, objective: Objective
+) -> tuple[TreeSearch, WeaponSet, int]:
+    """Return a search over the author's tree, the weapon set in use, and the points that are spent.
+
+    No passive is left to one weapon set alone, for what is bought next must not hang on such.
+    """
     await parallel.load(case.xml)
     await parallel.apply(case.setup)
-    incumbent = Incumbent(parallel, case.blueprint, balanced())
+    incumbent = Incumbent(parallel, case.blueprint, objective)
     await incumbent.measure()
-    search, in_use = await opened(incumbent, case)
+    search, in_use = await tree_search(incumbent, case)
     await incumbent.commit(assignment(incumbent.blueprint, [], in_use))
-    points = search.spent
-    await search.clear()
-    return search, points - search.spent
+    return search, in_use, search.spent
 
 
 @dataclass
-class Run:
+class TreeRun:
     """One search: where it started, the changes it found, and what it took."""
 
     start: str
@@ -230,49 +309,26 @@ class Run:
         }
 
 
-async def _run(parallel: ParallelSession, case: Case, start: str) -> Run:
+async def _run(parallel: ParallelSession, case: AuthoredBuild, start: str) -> TreeRun:
     """Search from the author's tree, or from an empty one."""
     begun = time.monotonic()
-    await parallel.load(case.xml)
-    await parallel.apply(case.setup)
-    incumbent = Incumbent(parallel, case.blueprint, _objective(case.author))
-    await incumbent.measure()
-    search, in_use = await opened(incumbent, case)
-    await incumbent.commit(
-        assignment(incumbent.blueprint, [], in_use)
-    )  # what is bought next must not hang on one set's passives
-    points = search.spent
+    search, in_use, points = await _prepared(parallel, case, _objective(case.author))
     if start == "scratch":
         await search.clear()
         await search.spend(points - search.spent)
     await search.improve()
-    await _mark(search, in_use)
-    seconds = time.monotonic() - begun
-    changes = _difference(case.blueprint, incumbent.blueprint)
-    return Run(start, changes, search.trials, search.accepted, search.drift, seconds)
-
-
-async def _mark(search: TreeSearch, in_use: WeaponSet) -> None:
-    """Mark as many passives for the set in use as the idle one has, because these are paid together."""
-    incumbent, idle = search.incumbent, len(of_set(search.incumbent.blueprint, 2 if in_use == 1 else 1))
+    # as many passives for the set in use as the idle one has, because these are paid together
+    incumbent = search.incumbent
+    idle = len(of_set(incumbent.blueprint, 2 if in_use == 1 else 1))
     chosen = assignable(search.graph, search.owned, min(idle, MOST), search.fixed)
     await incumbent.commit(assignment(incumbent.blueprint, chosen, in_use))
-
-
-def _difference(before: Blueprint, after: Blueprint) -> list[Change]:
-    old, new = {n.id: n for n in before.nodes}, {n.id: n for n in after.nodes}
-    return [
+    seconds = time.monotonic() - begun
+    old, new = {n.id: n for n in case.blueprint.nodes}, {n.id: n for n in incumbent.blueprint.nodes}
+    changes: list[Change] = [
         Deallocate(nodes=sorted(old.keys() - new.keys())),
-        Allocate(nodes=[n for n in after.nodes if old.get(n.id) != n]),
+        Allocate(nodes=[n for n in incumbent.blueprint.nodes if old.get(n.id) != n]),
     ]
-
-
-async def _afresh(engine: Engine, case: Case, changes: Sequence[Change]) -> tuple[Outputs, int]:
-    """Return the numbers and the points used, calculated in a session that has held nothing else."""
-    async with engine.session() as session:
-        await session.load(case.xml)
-        await session.apply([*case.setup, *changes])
-        return (await session.what_if([[]], METRICS))[0], (await session.inspect()).points["used"]
+    return TreeRun(start, changes, search.trials, search.accepted, search.drift, seconds)
 
 
 def compared(author: Outputs, found: Outputs) -> dict[str, Any]:

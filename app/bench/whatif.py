@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -20,12 +19,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.bench.builds import cpu_seconds, private_megabytes
+from app.bench.builds import SHARED_BUILDS, cpu_seconds, private_megabytes, scratch_services, timed_build
 from app.core.config import Settings
 from app.core.errors import NotAvailable
 from app.engine.base import Engine, Outputs, Session
 from app.engine.client import ProcessSession
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.blueprint import (
     JEWEL_SLOT,
     Allocate,
@@ -45,7 +44,7 @@ from app.model.names import Attribute
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, RESISTANCES
 from app.search.sessions import ParallelSession
-from app.wiring import engine_room, open_services
+from app.wiring import engine_room
 
 HEAVY = "martialartist_96"
 """The build that is measured where the folder has it: many skills, many passives, radius jewels."""
@@ -59,7 +58,7 @@ Tries = list[list[Change]]
 
 
 @dataclass(frozen=True)
-class Case:
+class HeavyBuild:
     """A build, candidates that only need the calculator, and one committed move of each kind."""
 
     name: str
@@ -76,41 +75,31 @@ class Case:
         return [key for key in keys if not key.startswith(ONLY_WHEN_COMMITTED)]
 
 
-async def load_case(settings: Settings, engine: Engine, folder: Path | None) -> Case:
+async def load_case(settings: Settings, engine: Engine, folder: Path | None) -> HeavyBuild:
     """Return the heavy build of the folder (default: beside the project), else its largest, else one we make.
 
     Raises:
         NotAvailable: the folder that was named has no build files.
     """
-    name, xml = _file(folder) or await _made(settings)
+    files = sorted(
+        (folder or SHARED_BUILDS).glob("*.xml"), key=lambda file: (file.stem != HEAVY, -file.stat().st_size, file.name)
+    )
+    if files:
+        name, xml = files[0].stem, files[0].read_bytes()
+    elif folder is not None:
+        raise NotAvailable(f"There are no build files in {folder}.")
+    else:
+        async with scratch_services(settings) as services:
+            build_id, _ = await timed_build(services, BuildRequest(prompt=PROMPT, level=90))
+            name, xml = f"made: {PROMPT}", await services.library.export(build_id, "xml")
     async with engine.session() as session:
         await session.load(xml)
         blueprint = await session.blueprint()
         dropped = set((await session.build(blueprint)).dropped_nodes)
     held = [node for node in blueprint.nodes if node.id not in dropped]
     nodes = {node.id: node for node in await engine.facts.nodes()}
-    kept = blueprint.model_copy(update={"nodes": held})
-    return Case(name, kept, _tries(kept, nodes), _moves(kept, nodes))
-
-
-def _file(folder: Path | None) -> tuple[str, bytes] | None:
-    home = folder or Path(__file__).parents[3] / "shared" / "builds"
-    files = sorted(home.glob("*.xml"), key=lambda file: (file.stem != HEAVY, -file.stat().st_size, file.name))
-    if files:
-        return files[0].stem, files[0].read_bytes()
-    if folder is not None:
-        raise NotAvailable(f"There are no build files in {folder}.")
-    return None
-
-
-async def _made(settings: Settings) -> tuple[str, bytes]:
-    """Return a level 90 build that this product makes."""
-    with tempfile.TemporaryDirectory(prefix="buildwright-bench-") as folder:
-        url = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"
-        async with open_services(settings.model_copy(update={"database_url": url, "memory": "off"})) as services:
-            made = await services.builds.create(BuildRequest(prompt=PROMPT, level=90))
-            await services.builds.wait(made.id)
-            return f"made: {PROMPT}", await services.library.export(made.id, "xml")
+    kept = changed(blueprint, nodes=held)
+    return HeavyBuild(name, kept, _tries(kept, nodes), _moves(kept, nodes))
 
 
 def _tries(blueprint: Blueprint, nodes: dict[int, NodeFact]) -> Tries:
@@ -148,7 +137,7 @@ def _moves(blueprint: Blueprint, nodes: dict[int, NodeFact]) -> dict[str, list[C
     near = _beside(nodes, {node.id for node in blueprint.nodes})
     ring = GearItem(slot="Ring 1", base="Sapphire Ring", rarity="NORMAL", item_level=80)
     first = blueprint.groups[blueprint.main_group - 1 if blueprint.main_group else 0]
-    fewer = first.model_copy(update={"gems": first.gems[:-1] or first.gems})
+    fewer = changed(first, gems=first.gems[:-1] or first.gems)
     return {
         "passive": [_bought(nodes, near[0])],
         "last passive": [_bought(nodes, near[-1])],
@@ -212,7 +201,7 @@ async def measure(settings: Settings, folder: Path | None = None) -> dict[str, A
         await room.close()
 
 
-async def _single(engine: Engine, case: Case, metrics: Sequence[str]) -> dict[str, Any]:
+async def _single(engine: Engine, case: HeavyBuild, metrics: Sequence[str]) -> dict[str, Any]:
     """Time the three ways by turns over the same candidates, garbage collections included; medians over the rounds."""
     async with engine.session() as plain, engine.session() as quick:
         assert isinstance(plain, ProcessSession)
@@ -225,10 +214,14 @@ async def _single(engine: Engine, case: Case, metrics: Sequence[str]) -> dict[st
             spent = dict.fromkeys(("lua", "protocol", "quick"), 0.0)
             for at in range(0, len(case.tries), BATCH):
                 part = case.tries[at : at + BATCH]
-                loop = await _loop(plain, part, metrics)
+                asked = [[change.model_dump(mode="json") for change in changes] for changes in part]
+                loop = await plain.ask("bench_plain", {"candidates": asked, "metrics": list(metrics)}, PLAIN)
                 protocol, same = await _timed(plain, part, metrics)
                 fast, rows = await _timed(quick, part, metrics)
-                expected = [_named(metrics, row) for row in loop.rows]
+                expected = [
+                    {name: value for name, value in zip(metrics, row, strict=True) if value is not None}
+                    for row in loop.rows
+                ]
                 unequal += sum(a != b or a != c for a, b, c in zip(expected, same, rows, strict=True))
                 spent = {k: spent[k] + v for k, v in (("lua", loop.seconds), ("protocol", protocol), ("quick", fast))}
             rounds.append(spent)
@@ -251,11 +244,6 @@ def _rates(rounds: Sequence[dict[str, float]], count: int, unequal: int) -> dict
     }
 
 
-async def _loop(session: ProcessSession, part: Tries, metrics: Sequence[str]) -> PlainLoop:
-    asked = [[change.model_dump(mode="json") for change in changes] for changes in part]
-    return await session.ask("bench_plain", {"candidates": asked, "metrics": list(metrics)}, PLAIN)
-
-
 async def _timed(session: ProcessSession, part: Tries, metrics: Sequence[str]) -> tuple[float, list[Outputs]]:
     assert session.pid is not None
     before = cpu_seconds(session.pid) + time.process_time()
@@ -263,11 +251,7 @@ async def _timed(session: ProcessSession, part: Tries, metrics: Sequence[str]) -
     return cpu_seconds(session.pid) + time.process_time() - before, rows
 
 
-def _named(metrics: Sequence[str], row: Sequence[float | None]) -> Outputs:
-    return {name: value for name, value in zip(metrics, row, strict=True) if value is not None}
-
-
-async def _several(engine: Engine, case: Case) -> dict[str, Any]:
+async def _several(engine: Engine, case: HeavyBuild) -> dict[str, Any]:
     """Time the same candidates in one session and shared by several, by turns.
 
     `ratio` is by the wall clock; `ratio_by_cpu` is what it would be on idle processors: as many times as there are
@@ -305,7 +289,7 @@ async def _wall(
     return time.perf_counter() - start, used() - cpu, rows
 
 
-async def _memory(engine: Engine, case: Case) -> dict[str, Any]:
+async def _memory(engine: Engine, case: HeavyBuild) -> dict[str, Any]:
     """Return what one engine holds for itself alone after many candidates, in MB."""
     async with engine.session() as session:
         assert isinstance(session, ProcessSession)
@@ -319,7 +303,7 @@ async def _memory(engine: Engine, case: Case) -> dict[str, Any]:
         return {"candidates": done, "private_mb": round(private_megabytes(pid or 0)), "most_mb": round(most)}
 
 
-async def _drift(engine: Engine, case: Case) -> dict[str, Any]:
+async def _drift(engine: Engine, case: HeavyBuild) -> dict[str, Any]:
     """Return the greatest relative difference between a committed move, recalculated, and its what-if."""
     worst: dict[str, float] = {}
     for kind, changes in case.moves.items():
@@ -330,15 +314,12 @@ async def _drift(engine: Engine, case: Case) -> dict[str, Any]:
             report = await session.apply(changes)
             stats = (await session.stats()).values
             if not report.problems and not report.dropped_nodes:
-                worst[kind] = max(_relative(tried.get(key, 0.0), stats.get(key, 0.0)) for key in case.compared(metrics))
+                pairs = [(tried.get(key, 0.0), stats.get(key, 0.0)) for key in case.compared(metrics)]
+                worst[kind] = max(0.0 if a == b else abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
     return {"moves": len(worst), "worst_relative": max(worst.values(), default=0.0), "by_kind": worst}
 
 
-def _relative(a: float, b: float) -> float:
-    return 0.0 if a == b else abs(a - b) / max(abs(a), abs(b))
-
-
-async def _start(settings: Settings, engine: Engine, case: Case) -> dict[str, Any]:
+async def _start(settings: Settings, engine: Engine, case: HeavyBuild) -> dict[str, Any]:
     """Return milliseconds until a fresh session answers, and whether it calculates what a cold process does."""
     waits = []
     for _ in range(STARTS):
@@ -358,7 +339,7 @@ async def _start(settings: Settings, engine: Engine, case: Case) -> dict[str, An
         await cold.close()
 
 
-async def _stats(engine: Engine, case: Case) -> Outputs:
+async def _stats(engine: Engine, case: HeavyBuild) -> Outputs:
     async with engine.session() as session:
         await case.open(session)
         values = (await session.stats()).values

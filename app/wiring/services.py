@@ -134,7 +134,7 @@ def _runner(
 def _services(
     settings: Settings, opened: Storage, runner: Runner, room: EngineRoom, minds: ReasonerRoom, counts: ToolCounts
 ) -> Services:
-    reading = _reading(settings, opened)
+    reading = read_side(settings, opened)
     builds = BuildService(opened.builds, reading.library, runner, room, minds, SystemClock())
     return Services(
         **vars(reading),
@@ -151,10 +151,11 @@ def _services(
 async def open_reading(settings: Settings) -> AsyncIterator[Reading]:
     """Open the read side; it works beside a server on the same store."""
     async with storage(settings, exclusive=False) as opened:
-        yield _reading(settings, opened)
+        yield read_side(settings, opened)
 
 
-def _reading(settings: Settings, opened: Storage) -> Reading:
+def read_side(settings: Settings, opened: Storage) -> Reading:
+    """Return the read side over an open store; nothing is remembered from another one."""
     budgets = load_budgets(resource_dir("evals") / BASELINE)
     usd = None if settings.build_budget_usd is None else float(settings.build_budget_usd)
     return Reading(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.bench import quality
+from app.bench.builds import seconds_per_phase
 from app.bench.quality import load, suite_file
-from app.bench.verdict import seconds_per_phase
 from app.core.errors import InputError
 from app.model.names import GearTier
 from app.model.record import ProgressEvent

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from app.bench import service
-from app.bench.recording import metrics_cost
 from app.core.config import Settings
 from app.core.errors import InputError
 
 
 async def test_metrics_are_timed_over_all_events_of_a_build() -> None:
-    report = await metrics_cost(builds=2, events=24)
+    report = await service.metrics_cost(Settings(), builds=2, events=24)
     assert (report["events_in_store"], report["events_of_build"]) == (48, 24)
     assert 0 < report["p50_ms"] <= report["p95_ms"]
     assert 0 < report["processor_p50_ms"] <= report["processor_p95_ms"]
