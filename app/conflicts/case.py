@@ -8,12 +8,13 @@ from typing import Any
 
 from app.engine.base import Engine
 from app.knowledge.weapons import weapon_words
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
-from app.model.demands import Floors, GearLimits, floors_for
+from app.model.demands import Demands, GearLimits
 from app.model.facts import BaseFact
-from app.model.names import ConflictType, Demand, GearTier, Goal, Severity, SubProblemName
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
 from app.model.sub_problems import Choice
@@ -33,12 +34,11 @@ class Case:
     blueprint: Blueprint
     stats: Stats
     inspection: Inspection
-    floors: Floors
+    demands: Demands
     invariants: InvariantSet = field(default_factory=InvariantSet)
     choices: Mapping[SubProblemName, Choice] = field(default_factory=dict)
     findings: tuple[ItemFinding, ...] = ()
     bases: Mapping[str, BaseFact] = field(default_factory=dict)
-    goal: Goal = Goal.ALL_ROUND
     nearest: str | None = None
     skill_weapons: frozenset[str] = frozenset()
 
@@ -90,23 +90,21 @@ OWNED_GEAR = GearLimits(max_affixes=6, max_affix_level=100, max_uniques=100, rar
 """What somebody already wears needs no tier's permission; whether it can be made at all is still checked."""
 
 
-async def case_of(engine: Engine, invariants: InvariantSet, state: BuildState) -> Case:
+async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, state: BuildState) -> Case:
     """Return what the rules look at; an imported build may wear whatever its owner has."""
     blueprint, stats, inspection = _complete(state)
-    floors = _floors(invariants, blueprint)
     if state.origin == "imported":
-        floors = floors.model_copy(update={"gear": OWNED_GEAR})
+        demands = changed(demands, floors=changed(demands.floors, gear=OWNED_GEAR))
     worn = {item.base for item in blueprint.items.values()}
     return Case(
         blueprint=blueprint,
         stats=stats,
         inspection=inspection,
-        floors=floors,
+        demands=demands,
         invariants=invariants,
         choices={name: sub.decision.choice for name, sub in state.sub_problems.items() if sub.decision is not None},
-        findings=tuple(await gear_findings(engine.facts, blueprint, floors.gear)),
+        findings=tuple(await gear_findings(engine.facts, blueprint, demands.floors.gear)),
         bases={base.name: base for base in await engine.facts.bases() if base.name in worn},
-        goal=_goal(invariants),
         nearest=state.construction.notes.get(NEAREST),
         skill_weapons=await _weapons_of(engine, blueprint),
     )
@@ -125,11 +123,3 @@ def _complete(state: BuildState) -> tuple[Blueprint, Stats, Inspection]:
     assert state.stats is not None
     assert state.inspection is not None
     return state.blueprint, state.stats, state.inspection
-
-
-def _floors(invariants: InvariantSet, blueprint: Blueprint) -> Floors:
-    return floors_for(blueprint.level, GearTier(invariants.text("gear", GearTier.MID.value)))
-
-
-def _goal(invariants: InvariantSet) -> Goal:
-    return Goal(invariants.text("goal", Goal.ALL_ROUND.value))

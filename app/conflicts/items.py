@@ -42,7 +42,7 @@ def _has_room(case: Case, item: GearItem) -> bool:
     base = case.bases.get(item.base)
     if base is None or item.rarity == "UNIQUE" or item.text is not None:
         return False
-    most = min(case.floors.gear.max_affixes, 2 * side_limit(base, "RARE"))
+    most = min(case.demands.floors.gear.max_affixes, 2 * side_limit(base, "RARE"))
     filled = sum(rune != "None" for rune in item.runes)
     return len(item.prefixes) + len(item.suffixes) < most or filled < item.sockets
 

@@ -15,7 +15,7 @@ def points_within_level(case: Case) -> list[BuildConflict]:
     """Passives cost at most level - 1 + 24 from quests; a passive of one weapon set counts once for both sets."""
     points = case.inspection.points
     used = points.get("used", 0)
-    available = max(case.floors.passive_points, points.get("available", 0))
+    available = max(case.demands.floors.passive_points, points.get("available", 0))
     if used <= available:
         return []
     over = used - available
@@ -31,7 +31,7 @@ def points_within_level(case: Case) -> list[BuildConflict]:
 
 def weapon_set_points(case: Case) -> list[BuildConflict]:
     """At most 24 passives belong to one weapon set."""
-    most = case.floors.weapon_set_points
+    most = case.demands.floors.weapon_set_points
     used = max(case.inspection.points.get("used_set1", 0), case.inspection.points.get("used_set2", 0))
     if used <= most:
         return []
@@ -47,7 +47,7 @@ def weapon_set_points(case: Case) -> list[BuildConflict]:
 def no_point_unspent(case: Case) -> list[BuildConflict]:
     """Unspent passive points are a warning."""
     used = case.inspection.points.get("used", 0)
-    available = case.floors.passive_points
+    available = case.demands.floors.passive_points
     if used >= available:
         return []
     left = available - used
@@ -65,7 +65,7 @@ def no_point_unspent(case: Case) -> list[BuildConflict]:
 def ascendancy_points(case: Case) -> list[BuildConflict]:
     """All ascendancy points of the level are spent and no more: 8 from level 75 (fewer below are a warning)."""
     used = case.inspection.points.get("ascendancy_used", 0)
-    wanted = case.floors.ascendancy_points
+    wanted = case.demands.floors.ascendancy_points
     if used == wanted or (used < wanted and case.blueprint.ascendancy is None and wanted < 8):
         return []
     if used > wanted:

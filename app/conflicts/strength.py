@@ -27,7 +27,7 @@ def resistances(case: Case) -> list[BuildConflict]:
     """Fire, cold and lightning resistance reach the floor of the level."""
     found, slots = [], slots_with_room(case)
     for element in ELEMENTS:
-        value, floor = case.stats.get(f"{element}Resist"), case.floors.resistance
+        value, floor = case.stats.get(f"{element}Resist"), case.demands.floors.resistance
         severity = _severity(value, floor)
         if severity is None:
             continue
@@ -49,7 +49,7 @@ def resistances(case: Case) -> list[BuildConflict]:
 
 def damage(case: Case) -> list[BuildConflict]:
     """Damage per second reaches the floor of level and tier; a skill without a rate is said to have none."""
-    dps, floor = case.stats.dps, case.floors.dps
+    dps, floor = case.stats.dps, case.demands.floors.dps
     if dps is None:
         return [_unknown_damage(case)] if case.inspection.disabled_reason is None else []
     severity = _severity(dps, floor)
@@ -83,7 +83,7 @@ def _unknown_damage(case: Case) -> BuildConflict:
 
 def effective_hit_points(case: Case) -> list[BuildConflict]:
     """Total effective hit points reach the floor of level and tier."""
-    value, floor = case.stats.get(EHP), case.floors.ehp
+    value, floor = case.stats.get(EHP), case.demands.floors.ehp
     severity = _severity(value, floor)
     if severity is None:
         return []

@@ -1,4 +1,6 @@
-"""What a build must reach, by level and gear tier; used by the search as floors and by validate as rules.
+"""What a build must reach: said once, for everyone who plans, searches or judges.
+
+Floors go by level and gear tier; the search works towards them and validate holds builds against them.
 
 The damage and EHP figures are the lower quartile and the median of real players' builds per level band; `mid` gear
 is expected to reach 0.6 of them and `starter` gear 0.35.
@@ -7,7 +9,9 @@ is expected to reach 0.6 of them and `starter` gear 0.35.
 from __future__ import annotations
 
 from app.model.base import Model
-from app.model.names import GearTier
+from app.model.constraints import InvariantSet
+from app.model.names import GearTier, Goal
+from app.model.record import BuildRequest
 
 
 class Floor(Model):
@@ -41,6 +45,40 @@ class Floors(Model):
     gear: GearLimits
     passive_points: int
     weapon_set_points: int = 24
+
+
+class Demands(Model):
+    """What is demanded of one build: how far the character is, what it wears, what for, and the floors of all that."""
+
+    level: int
+    gear: GearTier
+    goal: Goal
+    hardcore: bool
+    floors: Floors
+
+
+DEFAULT_LEVEL = 90
+DEFAULT_GEAR = GearTier.MID
+DEFAULT_GOAL = Goal.ALL_ROUND
+
+
+def demands_of(invariants: InvariantSet, asked: BuildRequest | None = None) -> Demands:
+    """Return the demands: a field of the request, else the constraint, else the default (90, mid, all-round, softcore).
+
+    A build that was imported has its file's level as a constraint.
+    """
+    level = asked.level if asked is not None else None
+    gear = asked.gear if asked is not None else None
+    tier, goal = invariants.text("gear"), invariants.text("goal")
+    level = level or min(100, max(1, invariants.number("level", DEFAULT_LEVEL)))
+    gear = gear or (GearTier(tier) if tier in set(GearTier) else DEFAULT_GEAR)
+    return Demands(
+        level=level,
+        gear=gear,
+        goal=Goal(goal) if goal in set(Goal) else DEFAULT_GOAL,
+        hardcore=invariants.get("hardcore") is True,
+        floors=floors_for(level, gear),
+    )
 
 
 _BANDS: list[tuple[int, Floor, Floor]] = [

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
-from app.model.demands import Floors, floors_for
+from app.model.demands import Demands, demands_of
 from app.model.experiments import Exploration
-from app.model.names import GearTier, Goal, Mode, Phase, Trigger
+from app.model.names import Mode, Phase, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
@@ -35,6 +36,11 @@ class PhaseContext:
     reasoner: Reasoner
     xml: bytes | None = None
     memory: MemoryStore = field(default_factory=NoMemory)
+
+    @cached_property
+    def demands(self) -> Demands:
+        """What the build must reach."""
+        return demands_of(self.invariants, self.request)
 
     def reasoning(self) -> ReasoningContext:
         """Return the part of the context that a reasoner sees."""
@@ -130,26 +136,6 @@ def is_refinement(ctx: PhaseContext) -> bool:
     return ctx.request.mode is Mode.REFINEMENT and ctx.state.inherited is not None and not handed_over
 
 
-def level_of(ctx: PhaseContext) -> int:
-    """Return the character level: the field, else the constraint, else 90."""
-    return ctx.request.level or min(100, max(1, ctx.invariants.number("level", 90)))
-
-
-def gear_of(ctx: PhaseContext) -> GearTier:
-    """Return the gear tier: the field, else the constraint, else mid."""
-    return gear_in(ctx.request.gear, ctx.invariants)
-
-
-def goal_of(ctx: PhaseContext) -> Goal:
-    """Return what the build is for, all-round when nothing was said."""
-    return goal_in(ctx.invariants)
-
-
-def demands_of(ctx: PhaseContext) -> Floors:
-    """Return the floors of the build's level and gear tier."""
-    return floors_for(level_of(ctx), gear_of(ctx))
-
-
 def search_context(
     ctx: PhaseContext, plan: Plan, panel: Any, blueprint: Blueprint, notes: dict[str, Any]
 ) -> SearchContext:
@@ -159,24 +145,8 @@ def search_context(
         session=panel,
         blueprint=blueprint,
         plan=plan,
-        floors=demands_of(ctx),
+        demands=ctx.demands,
         invariants=ctx.invariants,
-        level=level_of(ctx),
-        gear=gear_of(ctx),
-        goal=goal_of(ctx),
-        hardcore=ctx.invariants.get("hardcore") is True,
         seed=ctx.request.seed,
         notes=notes,
     )
-
-
-def gear_in(asked: GearTier | None, invariants: InvariantSet) -> GearTier:
-    """Return the gear tier: the field, else the constraint, else mid."""
-    found = invariants.text("gear", GearTier.MID.value)
-    return asked or (GearTier(found) if found in set(GearTier) else GearTier.MID)
-
-
-def goal_in(invariants: InvariantSet) -> Goal:
-    """Return what the build is for, all-round when nothing was said."""
-    asked = invariants.text("goal", Goal.ALL_ROUND.value)
-    return Goal(asked) if asked in set(Goal) else Goal.ALL_ROUND

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from app.model.constraints import InvariantSet
+from app.model.demands import Demands, demands_of
 from app.model.guide import Guide
 from app.model.memory import Memory, MemoryKey, Situation, Wish
-from app.model.names import GearTier, Mode, Outcome, Provenance, SubProblemName
+from app.model.names import Mode, Outcome, Provenance, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import BuildState, UsedMemory
-from app.phases.base import gear_in, goal_in
 from app.search.base import Plan, plan_of
 
 EVALUATIONS = "evaluations"
@@ -44,13 +44,13 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
     if not fine or state.blueprint is None or state.stats is None or not _answered(state):
         return None
     plan, invariants = plan_of(state.sub_problems), record.invariants
-    level, gear = state.blueprint.level, gear_in(record.request.gear, invariants)
+    demands = demands_of(invariants, record.request)
     return Memory(
         build_id=record.id,
         owner=state.owner,
-        key=MemoryKey.of(plan.delivery.skill_id, goal_in(invariants), state.stats.engine),
+        key=MemoryKey.of(plan.delivery.skill_id, demands.goal, state.stats.engine),
         skill=plan.delivery.skill_name,
-        situation=situation_of(plan, invariants, level, gear),
+        situation=situation_of(plan, invariants, demands),
         score=float(state.construction.notes.get(OBJECTIVE, 0.0)),
         evaluations=int(state.construction.notes.get(EVALUATIONS, 0)),
         blueprint=state.blueprint,
@@ -66,16 +66,16 @@ def _answered(state: BuildState) -> bool:
     return answered == set(SubProblemName)
 
 
-def situation_of(plan: Plan, invariants: InvariantSet, level: int, gear: GearTier) -> Situation:
+def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situation:
     """Return what must be the same for the whole build to fit again."""
     excluded = invariants.get("exclude")
     words = [str(word) for word in excluded] if isinstance(excluded, list) else []
     return Situation(
         class_name=plan.ascendancy.class_name,
         ascendancy=plan.ascendancy.ascendancy,
-        level=level,
-        gear=gear,
-        hardcore=invariants.get("hardcore") is True,
+        level=demands.level,
+        gear=demands.gear,
+        hardcore=demands.hardcore,
         weapon_types=list(plan.delivery.weapon_types),
         off_hand=plan.delivery.off_hand,
         pool=plan.survivability.pool,

@@ -80,11 +80,13 @@ class MoveExperimenter:
         group = self.incumbent.blueprint.groups[index - 1]
         facts = by_id(await self._ctx.engine.facts.gems())
         taken = frozenset(g.gem_id for one in self.incumbent.blueprint.groups for g in one.gems[1:])
-        rules = SupportRules(self._ctx.level, self._ctx.gear, taken | set(self._ctx.plan.scaling.excluded_gems))
+        rules = SupportRules(
+            self._ctx.demands.level, self._ctx.demands.gear, taken | set(self._ctx.plan.scaling.excluded_gems)
+        )
         ids = await self._ctx.engine.facts.supports_for(group.gems[0].gem_id)
         offered = [facts[i] for i in sorted(ids) if i in facts and rules.allows(facts[i])]
         kept = group.gems[1:][: rules.room - 1]
-        teams = [with_supports(group, [*kept, gem(fact, self._ctx.level)]) for fact in offered]
+        teams = [with_supports(group, [*kept, gem(fact, self._ctx.demands.level)]) for fact in offered]
         trials = await self._tried([[SetGroup(index=index, group=team)] for team in teams], [DPS, EHP])
         return _best([(fact.name, trial) for fact, trial in zip(offered, trials, strict=True)])
 
@@ -121,7 +123,7 @@ class MoveExperimenter:
         return problem
 
     async def _faults(self) -> set[str]:
-        found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.floors.gear)
+        found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.demands.floors.gear)
         return {f"{finding.slot}: {finding.reason}" for finding in found}
 
 

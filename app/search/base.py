@@ -11,8 +11,8 @@ from app.engine.base import Engine, Session
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
-from app.model.demands import Floors
-from app.model.names import GearTier, Goal, SubProblemName
+from app.model.demands import Demands
+from app.model.names import SubProblemName
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -58,12 +58,8 @@ class SearchContext:
     session: Session
     blueprint: Blueprint
     plan: Plan
-    floors: Floors
+    demands: Demands
     invariants: InvariantSet
-    level: int
-    gear: GearTier
-    goal: Goal
-    hardcore: bool
     seed: int
     notes: dict[str, Any] = field(default_factory=dict)
 

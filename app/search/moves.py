@@ -128,7 +128,7 @@ class MoveReader:
         group = blueprint.groups[index - 1]
         others = {g.gem_id for i, one in enumerate(blueprint.groups, start=1) if i != index for g in one.gems[1:]}
         supports = await self.team(group.gems[0].gem_id, move.supports, others)
-        gems = [group.gems[0], *(gem(fact, self._ctx.level) for fact in supports)]
+        gems = [group.gems[0], *(gem(fact, self._ctx.demands.level) for fact in supports)]
         return MoveChanges((SetGroup(index=index, group=group.model_copy(update={"gems": gems})),))
 
     async def team(self, skill_id: str, names: Sequence[str], taken: set[str]) -> list[GemFact]:
@@ -138,7 +138,9 @@ class MoveReader:
             UnknownFact: one does not exist, does not fit the skill, or they cannot be together.
         """
         fitting = set(await self._ctx.engine.facts.supports_for(skill_id))
-        rules = SupportRules(self._ctx.level, self._ctx.gear, frozenset(self._ctx.plan.scaling.excluded_gems))
+        rules = SupportRules(
+            self._ctx.demands.level, self._ctx.demands.gear, frozenset(self._ctx.plan.scaling.excluded_gems)
+        )
         found = [self._support(name) for name in dict.fromkeys(names)]
         for fact in found:
             if fact.id not in fitting or not rules.allows(fact):
@@ -146,8 +148,8 @@ class MoveReader:
             if fact.id in taken:
                 raise UnknownFact(f"{fact.name} is used by another skill already")
         families = [fact.family for fact in found if fact.family is not None]
-        if len(found) > support_slots(self._ctx.level) or len(set(families)) < len(families):
-            raise UnknownFact(f"at most {support_slots(self._ctx.level)} supports, one of each family")
+        if len(found) > support_slots(self._ctx.demands.level) or len(set(families)) < len(families):
+            raise UnknownFact(f"at most {support_slots(self._ctx.demands.level)} supports, one of each family")
         return found
 
     def _support(self, name: str) -> GemFact:
@@ -161,7 +163,9 @@ class MoveReader:
         if fact is None or fact.id in self._ctx.plan.scaling.excluded_gems:
             raise UnknownFact(f"there is no skill called {move.skill!r} for this build")
         held = await weapon_types(replace(self._ctx, blueprint=blueprint))
-        if usable_level(fact, self._ctx.level) == 0 or (fact.weapon_types and held.isdisjoint(fact.weapon_types)):
+        if usable_level(fact, self._ctx.demands.level) == 0 or (
+            fact.weapon_types and held.isdisjoint(fact.weapon_types)
+        ):
             raise UnknownFact(f"{fact.name} cannot be used at this level with these weapons")
         if len(blueprint.groups) >= MOST_GROUPS or any(g.gems[0].gem_id == fact.id for g in blueprint.groups if g.gems):
             raise UnknownFact(f"there is no room for {fact.name}, or the build has it")
@@ -170,7 +174,7 @@ class MoveReader:
         main = blueprint.groups[blueprint.main_group - 1]
         group = SkillGroup(
             label=fact.name,
-            gems=[gem(one, self._ctx.level) for one in (fact, *supports)],
+            gems=[gem(one, self._ctx.demands.level) for one in (fact, *supports)],
             in_full_dps=main.in_full_dps and "Minion" in fact.skill_types,
         )
         return MoveChanges((SetGroup(index=len(blueprint.groups) + 1, group=group),))
@@ -222,7 +226,7 @@ class MoveReader:
         return PassiveNode(id=node, attribute=max(sorted(set(given)), key=given.count, default=None))
 
     def _check_points(self, blueprint: Blueprint) -> None:
-        limits = (self._ctx.floors.passive_points, self._ctx.floors.ascendancy_points)
+        limits = (self._ctx.demands.floors.passive_points, self._ctx.demands.floors.ascendancy_points)
         for graph, most in zip(self._graphs, limits, strict=False):
             spent = len(_owned(blueprint, graph) & graph.bought)
             now = len(_owned(self._incumbent.blueprint, graph) & graph.bought)
@@ -230,12 +234,12 @@ class MoveReader:
                 raise UnknownFact(f"{spent} points would be spent, there are {most}: give passives back as well")
 
     async def _equip(self, blueprint: Blueprint, move: EquipUnique) -> MoveChanges:
-        limits = self._ctx.floors.gear
+        limits = self._ctx.demands.floors.gear
         excluded = self._ctx.invariants.get("exclude")
         if limits.max_uniques == 0 or (isinstance(excluded, list) and {"unique", "uniques"} & set(excluded)):
             raise UnknownFact("this build takes no uniques")
         found = [u for u in await self._ctx.engine.facts.uniques() if u.name.casefold() == move.unique.casefold()]
-        usable = [unique for unique in found if unique.level <= self._ctx.level]
+        usable = [unique for unique in found if unique.level <= self._ctx.demands.level]
         if not usable:
             raise UnknownFact(f"there is no unique called {move.unique!r} that this character can wear")
         if (barred := unobtainable(usable[0], limits)) is not None:

@@ -211,12 +211,12 @@ _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
 
 def objective_for(ctx: SearchContext) -> Objective:
     """Return the objective of a build: weights from goal, hardcore, plan and what conflicts demand."""
-    damage, ehp = _GOAL_WEIGHTS[ctx.goal]
+    damage, ehp = _GOAL_WEIGHTS[ctx.demands.goal]
     demands = {constraint.demand for constraint in ctx.plan.constraints}
-    ehp *= (1.6 if ctx.hardcore else 1.0) * (1.5 if Demand.MORE_EFFECTIVE_LIFE in demands else 1.0)
+    ehp *= (1.6 if ctx.demands.hardcore else 1.0) * (1.5 if Demand.MORE_EFFECTIVE_LIFE in demands else 1.0)
     damage *= 1.5 if Demand.MORE_DAMAGE in demands else 1.0
-    target = max(ctx.floors.ehp.good, ctx.plan.survivability.ehp_target)
-    floors = ctx.floors.model_copy(update={"ehp": Floor(least=ctx.floors.ehp.least, good=target)})
+    target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
+    floors = ctx.demands.floors.model_copy(update={"ehp": Floor(least=ctx.demands.floors.ehp.least, good=target)})
     return Objective(
         floors=floors,
         damage_weight=damage * ctx.plan.scaling.damage_weight,

@@ -121,9 +121,11 @@ async def _supports(ctx: SearchContext, incumbent: Incumbent, main: int) -> list
     held = {g.gem_id for each in groups for g in each.gems}
     families = {facts[i].family for i in held if i in facts} - {None}
     offered = [facts[i] for i in await ctx.engine.facts.supports_for(group.gems[0].gem_id) if i in facts]
-    usable = [f for f in offered if f.id not in held and f.family not in families and usable_level(f, ctx.level) > 0]
+    usable = [
+        f for f in offered if f.id not in held and f.family not in families and usable_level(f, ctx.demands.level) > 0
+    ]
     named: list[Named] = [
-        (f.name, 1.0, [SetGroup(index=main, group=with_supports(group, [*group.gems[1:], gem(f, ctx.level)]))])
+        (f.name, 1.0, [SetGroup(index=main, group=with_supports(group, [*group.gems[1:], gem(f, ctx.demands.level)]))])
         for f in usable
         if not f.lineage
     ]
@@ -137,7 +139,7 @@ async def _persistent(ctx: SearchContext, incumbent: Incumbent) -> list[NextBest
     index = len(incumbent.blueprint.groups) + 1
     named: list[Named] = []
     for fact in facts:
-        if not fact.weapon_types and (level := usable_level(fact, ctx.level)) > 0:
+        if not fact.weapon_types and (level := usable_level(fact, ctx.demands.level)) > 0:
             group = SkillGroup(label=fact.name, gems=[Gem(gem_id=fact.id, name=fact.name, level=level)])
             named.append((fact.name, fact.spirit, [SetGroup(index=index, group=group)]))
     return await _tried(incumbent, named)

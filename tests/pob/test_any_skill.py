@@ -18,9 +18,9 @@ from app.engine.base import Session
 from app.engine.process import ProcessEngine
 from app.knowledge.gems import can_be_main
 from app.model.blueprint import SkillGroup
-from app.model.demands import floors_for
+from app.model.constraints import InvariantSet
+from app.model.demands import demands_of
 from app.model.facts import GemFact
-from app.model.names import GearTier, Goal
 from app.model.stats import DPS
 from app.search.base import SearchContext, plan_of
 from app.search.stages.skills import NEAREST, found
@@ -57,12 +57,8 @@ async def stood_up(engine: ProcessEngine, facts: FactsEngine, session: Session, 
         session=session,
         blueprint=None,  # type: ignore[arg-type]
         plan=plan_of(asked.state.sub_problems),
-        floors=floors_for(90, GearTier.MID),
+        demands=demands_of(InvariantSet()),
         invariants=asked.invariants,
-        level=90,
-        gear=GearTier.MID,
-        goal=Goal.ALL_ROUND,
-        hardcore=False,
         seed=0,
     )
     result = await found(context)

@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.process import ProcessEngine
 from app.model.constraints import InvariantSet
-from app.model.demands import floors_for
+from app.model.demands import Demands, floors_for
 from app.model.names import GearTier, Goal
 from app.model.stats import DPS
 from app.model.sub_problems import (
@@ -80,7 +80,7 @@ async def dressed(engine: ProcessEngine, case: str) -> tuple[SearchContext, Stag
         spirit=SpiritChoice(),
         requirements=RequirementsChoice(),
     )
-    bare = replace(_context(engine, plan, level, tier), level=level)
+    bare = _context(engine, plan, level, tier)
     blueprint = await blank(bare)
     async with open_parallel(engine, blueprint, 2) as parallel:
         ctx = replace(bare, session=parallel, blueprint=blueprint)
@@ -98,12 +98,8 @@ def _context(engine: ProcessEngine, plan: Plan, level: int, tier: GearTier) -> S
         session=None,  # type: ignore[arg-type]
         blueprint=None,  # type: ignore[arg-type]
         plan=plan,
-        floors=floors_for(level, tier),
+        demands=Demands(level=level, gear=tier, goal=Goal.MAPPING, hardcore=False, floors=floors_for(level, tier)),
         invariants=InvariantSet(),
-        level=level,
-        gear=tier,
-        goal=Goal.MAPPING,
-        hardcore=False,
         seed=0,
     )
 
@@ -111,9 +107,12 @@ def _context(engine: ProcessEngine, plan: Plan, level: int, tier: GearTier) -> S
 @pytest.mark.parametrize("case", sorted(CASES))
 async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, pob_path: Path, case: str) -> None:
     ctx, result, xml, values = await dressed(engine, case)
-    assert illegal_items(xml, pob_path, ctx.gear.value) == []
-    assert await gear_findings(engine.facts, result.blueprint, ctx.floors.gear) == []
-    assert min(values[f"{element}Resist"] for element in ("Fire", "Cold", "Lightning")) >= ctx.floors.resistance.least
+    assert illegal_items(xml, pob_path, ctx.demands.gear.value) == []
+    assert await gear_findings(engine.facts, result.blueprint, ctx.demands.floors.gear) == []
+    assert (
+        min(values[f"{element}Resist"] for element in ("Fire", "Cold", "Lightning"))
+        >= ctx.demands.floors.resistance.least
+    )
     assert values[DPS] > 0
     worn = {entry["slot"] for entry in result.notes["shopping"]}
     assert {"Weapon 1", "Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet", "Ring 1", "Ring 2"} <= worn

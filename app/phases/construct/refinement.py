@@ -109,7 +109,7 @@ async def new_faults(
 
 async def _faults(ctx: PhaseContext, state: BuildState, blueprint: Blueprint, checked: Checked) -> list[BuildConflict]:
     update = {"blueprint": blueprint, "stats": checked.stats, "inspection": checked.inspection}
-    case = await case_of(ctx.engine, ctx.invariants, state.model_copy(update=update))
+    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state.model_copy(update=update))
     return [conflict for conflict in find_conflicts(case) if conflict.severity is Severity.BLOCKING]
 
 

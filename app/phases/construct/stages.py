@@ -17,7 +17,7 @@ from app.model.memory import MemoryKey
 from app.model.names import Mode, Severity, SubProblemName, Trigger
 from app.model.state import BuildState, ConstructProgress
 from app.model.stats import DPS, Inspection, Stats
-from app.phases.base import PhaseContext, PhaseResult, gear_of, goal_of, level_of, search_context
+from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.memory import EVALUATIONS, OBJECTIVE, begun_with, habits, situation_of, used
 from app.phases.reopened import REOPENED, constraints_of
 from app.search.advice import MoveExperimenter
@@ -97,7 +97,7 @@ async def with_gaps(ctx: PhaseContext, session: Session, result: StageResult) ->
     """
     stats, inspection = await session.stats(), await session.inspect()
     now = {"blueprint": result.blueprint, "stats": stats, "inspection": inspection}
-    case = await case_of(ctx.engine, ctx.invariants, ctx.state.model_copy(update=now))
+    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, ctx.state.model_copy(update=now))
     found = [conflict for rule in _GAPS for conflict in rule(case)]
     gaps = [conflict for conflict in found if conflict.severity is Severity.BLOCKING]
     fine = [conflict.message for conflict in found if conflict.severity is not Severity.BLOCKING]
@@ -140,7 +140,7 @@ class ConstructPhase:
     def _begin(self, ctx: PhaseContext, plan: Plan) -> ConstructProgress:
         notes = dict(ctx.state.construction.notes)
         reopened = notes.pop(REOPENED, None)
-        founded = is_founded(ctx.state.blueprint, plan, level_of(ctx))
+        founded = is_founded(ctx.state.blueprint, plan, ctx.demands.level)
         known = None if reopened is None or not founded else [SubProblemName(name) for name in reopened]
         chosen = self._chosen(ctx.state, known)
         chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
@@ -152,8 +152,8 @@ class ConstructPhase:
         self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress
     ) -> tuple[PhaseContext, ConstructProgress]:
         """Read memory, once: what it said goes into the notes, so it is the same after a crash."""
-        key = MemoryKey.of(plan.delivery.skill_id, goal_of(ctx), ctx.engine.version)
-        here = situation_of(plan, ctx.invariants, level_of(ctx), gear_of(ctx))
+        key = MemoryKey.of(plan.delivery.skill_id, ctx.demands.goal, ctx.engine.version)
+        here = situation_of(plan, ctx.invariants, ctx.demands)
         usual = habits(await ctx.memory.wishes(ctx.state.owner), ctx.invariants)
         ctx = replace(ctx, state=ctx.state.model_copy(update={"habits": usual}))
         found = begun_with(await ctx.memory.recall(key), here)
@@ -174,7 +174,7 @@ class ConstructPhase:
     async def _advance(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         name = progress.pending[0]
         stage = advice_stage(ctx) if name == ADVICE else self._named[name]
-        blueprint = ctx.state.blueprint or _bare(plan, level_of(ctx))
+        blueprint = ctx.state.blueprint or _bare(plan, ctx.demands.level)
         async with open_parallel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
             result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:

@@ -14,7 +14,7 @@ from app.model.sub_problems import (
     SubProblem,
     SurvivabilityChoice,
 )
-from app.phases.base import PhaseContext, PhaseResult, goal_in
+from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
 from app.phases.reopened import reopen, reopened
 from app.reasoning.base import Conclusion
@@ -51,7 +51,7 @@ async def _doubted(ctx: PhaseContext) -> list[Elimination]:
     choice = delivery.decision.choice if delivery is not None and delivery.decision is not None else None
     if not isinstance(choice, DeliveryChoice):
         return ctx.state.doubted
-    memories = await ctx.memory.recall(MemoryKey.of(choice.skill_id, goal_in(ctx.invariants), ctx.engine.version))
+    memories = await ctx.memory.recall(MemoryKey.of(choice.skill_id, ctx.demands.goal, ctx.engine.version))
     failures = {(f.sub_problem, f.option): f for memory in memories for f in memory.failures}
     return list(failures.values())
 

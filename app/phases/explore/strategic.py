@@ -15,7 +15,7 @@ from app.model.names import Mode, Provenance, SubProblemName, SubProblemStatus, 
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, DeliveryChoice, Option
-from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, level_of, search_context, spent
+from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, search_context, spent
 from app.search.base import plan_of
 from app.search.objective import METRICS, Guard, objective_for
 from app.search.sessions import open_parallel
@@ -68,7 +68,7 @@ class StrategicExplore:
         assert isinstance(option.choice, DeliveryChoice)
         plan = replace(plan_of(ctx.state.sub_problems), delivery=option.choice)
         hero = plan.ascendancy
-        bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=level_of(ctx))
+        bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
         async with open_parallel(ctx.engine, bare, self.sessions) as panel:
             start = search_context(ctx, plan, panel, bare, {})
             built = await found(start)

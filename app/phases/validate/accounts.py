@@ -13,7 +13,7 @@ from app.model.names import SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, Option, SubProblem
-from app.phases.base import PhaseContext, PhaseResult, PhaseStep, demands_of, search_context
+from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import Books, NextBest, marginal_values, with_marginals
@@ -63,7 +63,7 @@ async def accounted(ctx: PhaseContext) -> BuildState:
     assert state.stats is not None
     values, main = await _measured(ctx)
     gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
-    rows = Books(state.blueprint, state.stats, state.inspection, demands_of(ctx), gems, main).spending()
+    rows = Books(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, main).spending()
     subs = {name: _told(sub, rows.get(name, []), values) for name, sub in state.sub_problems.items()}
     return state.model_copy(update={"sub_problems": subs})
 

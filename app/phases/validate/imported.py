@@ -9,6 +9,7 @@ from app.conflicts.order import caveats
 from app.conflicts.table import find_conflicts
 from app.engine.base import Engine, Session
 from app.model.constraints import InvariantSet
+from app.model.demands import demands_of
 from app.model.names import Outcome, Phase, Severity, SubProblemName
 from app.model.state import BuildState, Snapshot
 from app.model.stats import BuildReport
@@ -84,7 +85,7 @@ def _left_out(engine: Engine, report: BuildReport) -> list[str]:
 async def _judged(engine: Engine, invariants: InvariantSet, state: BuildState) -> BuildState:
     assert state.blueprint is not None
     assert state.stats is not None
-    conflicts = find_conflicts(await case_of(engine, invariants, state))
+    conflicts = find_conflicts(await case_of(engine, demands_of(invariants), invariants, state))
     blocking = sum(conflict.severity is Severity.BLOCKING for conflict in conflicts)
     best = Snapshot(iteration=0, blueprint=state.blueprint, stats=state.stats, blocking=blocking, conflicts=conflicts)
     update = {

@@ -33,7 +33,7 @@ class ValidatePhase:
         if ctx.state.blueprint is None:
             raise ValueError("there is nothing to validate before construct has made a build")
         state = await _measured(ctx.engine, ctx.state, ctx.state.blueprint)
-        case = await case_of(ctx.engine, ctx.invariants, state)
+        case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state)
         assessed = await replace(ctx, state=state).reasoner.assess(replace(ctx, state=state).reasoning())
         conflicts = _merge(find_conflicts(case), assessed, ctx.state.conflicts)
         result = _judged(state, conflicts, case)
@@ -82,7 +82,7 @@ def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Ph
     )
     update = {
         "conflicts": conflicts,
-        "best": better(state.best, snapshot, case.floors),
+        "best": better(state.best, snapshot, case.demands.floors),
         "progress_label": _label(conflicts, blocking),
         "done": 1,
         "total": 1,

@@ -21,7 +21,7 @@ class RefineValidate:
         """Judge the child."""
         state = ctx.state
         assert state.refinement is not None
-        conflicts = find_conflicts(await case_of(ctx.engine, ctx.invariants, state))
+        conflicts = find_conflicts(await case_of(ctx.engine, ctx.demands, ctx.invariants, state))
         blocking = [conflict for conflict in conflicts if conflict.severity is Severity.BLOCKING]
         update = {
             "conflicts": conflicts,

@@ -12,8 +12,8 @@ from app.llm.base import Message
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
-from app.model.demands import floors_for
-from app.model.names import GearTier, SubProblemName, SubProblemStatus
+from app.model.demands import Demands
+from app.model.names import SubProblemName, SubProblemStatus
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, MOVEMENT
 from app.model.sub_problems import Decision, Discovery
@@ -82,13 +82,12 @@ def facts(found: Sequence[Discovery]) -> list[str]:
     return [discovery.fact for discovery in found]
 
 
-def demands(level: int, gear: GearTier) -> dict[str, Any]:
+def demands(asked: Demands) -> dict[str, Any]:
     """Return the figures that a build must reach."""
-    floors = floors_for(level, gear)
     return {
-        "level": level,
-        "gear": gear.value,
-        **floors.model_dump(include={"dps", "ehp", "resistance", "ascendancy_points", "passive_points", "gear"}),
+        "level": asked.level,
+        "gear": asked.gear.value,
+        **asked.floors.model_dump(include={"dps", "ehp", "resistance", "ascendancy_points", "passive_points", "gear"}),
     }
 
 

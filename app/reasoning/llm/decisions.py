@@ -86,8 +86,8 @@ def _skill(text: str, brief: Brief) -> GemFact:
     asked = brief.skill is not None and gem.id == brief.skill.id
     if brief.exclusions.gem(gem) and not asked:
         raise LlmBadOutput(f"the user ruled out {gem.name}")
-    if level_required(gem) > brief.level and not asked:
-        raise LlmBadOutput(f"{gem.name} needs level {level_required(gem)}, the character is {brief.level}")
+    if level_required(gem) > brief.demands.level and not asked:
+        raise LlmBadOutput(f"{gem.name} needs level {level_required(gem)}, the character is {brief.demands.level}")
     return gem
 
 
@@ -281,8 +281,8 @@ def _persistent(text: str, brief: Brief) -> GemFact:
     gem = named(text, by_phrase(own, (gem.name for gem in own)), "skill that reserves Spirit")
     if brief.exclusions.gem(gem):
         raise LlmBadOutput(f"the user ruled out {gem.name}")
-    if level_required(gem) > brief.level:
-        raise LlmBadOutput(f"{gem.name} needs level {level_required(gem)}, the character is {brief.level}")
+    if level_required(gem) > brief.demands.level:
+        raise LlmBadOutput(f"{gem.name} needs level {level_required(gem)}, the character is {brief.demands.level}")
     return gem
 
 

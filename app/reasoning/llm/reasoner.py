@@ -160,7 +160,7 @@ class LlmReasoner:
         known = await Brief.of(ctx, bases=True, nodes=True)
         inputs = {
             **self._about(ctx),
-            "demands": material.demands(known.level, known.gear),
+            "demands": material.demands(known.demands),
             "question": material.question(ctx, name),
             "facts": material.facts(discoveries),
             "options": material.options(usual.decision),

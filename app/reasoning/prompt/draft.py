@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from app.model.constraints import Invariant, InvariantSet, InvariantValue, Question
-from app.model.names import GearTier, Goal, Provenance
+from app.model.demands import DEFAULT_GEAR, DEFAULT_LEVEL
+from app.model.names import Goal, Provenance
 from app.model.record import BuildRequest
 from app.reasoning.prompt.reading import Reading, Span
 
@@ -95,10 +96,6 @@ class Draft:
             question=ordered[0][1] if ordered else None,
             assumptions=self.assumptions,
         )
-
-
-DEFAULT_LEVEL = 90
-DEFAULT_GEAR = GearTier.MID
 
 
 def settle_demands(draft: Draft, reading: Reading, request: BuildRequest) -> None:

@@ -22,7 +22,7 @@ def decide_ascendancy(brief: Brief) -> Decision:
     fact = brief.class_fact
     options = [_option(brief, name) for name in fact.ascendancies]
     options.sort(key=lambda option: (option.name != asked, -(option.score or 0.0), option.name))
-    if not options or (brief.floors.ascendancy_points == 0 and not asked):
+    if not options or (brief.demands.floors.ascendancy_points == 0 and not asked):
         options.insert(0, _none(brief))
     provenance = Provenance.EXPLICIT if brief.explicit("ascendancy") else Provenance.INFERRED
     return decide(
@@ -38,7 +38,7 @@ def _none(brief: Brief) -> Option:
     return Option(
         name="none yet",
         choice=AscendancyChoice(class_name=brief.class_fact.name, ascendancy=None),
-        reason=f"At level {brief.level} the first trial is usually still ahead.",
+        reason=f"At level {brief.demands.level} the first trial is usually still ahead.",
         rejected_because="the level allows an ascendancy",
     )
 

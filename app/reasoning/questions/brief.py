@@ -12,14 +12,13 @@ from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, tags
 from app.knowledge.vocabulary import ClassTaste, Phrases, Preferences, Vocabulary, preferences, vocabulary
 from app.knowledge.words import phrase
 from app.model.constraints import InvariantSet
-from app.model.demands import Floors, floors_for
+from app.model.demands import Demands, demands_of
 from app.model.dependencies import Dependencies
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
-from app.model.names import Demand, GearTier, Goal, Provenance, SubProblemName
+from app.model.names import Demand, Provenance, SubProblemName
 from app.model.record import BuildRequest
 from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
 from app.reasoning.base import ReasoningContext
-from app.reasoning.prompt.draft import DEFAULT_LEVEL
 from app.reasoning.prompt.identity import as_list
 
 
@@ -135,32 +134,10 @@ class Brief:
         empty = ClassTaste(weapons=[], damage_types=[], skills=[], minions=[])
         return self.taste.classes.get(self.class_fact.name, empty)
 
-    @property
-    def level(self) -> int:
-        """Character level, 1-100: the request's, else the constraint's."""
-        return self.request.level or min(100, max(1, self.invariants.number("level", DEFAULT_LEVEL)))
-
-    @property
-    def gear(self) -> GearTier:
-        """Gear tier."""
-        asked = self.invariants.text("gear", GearTier.MID.value)
-        return self.request.gear or (GearTier(asked) if asked in set(GearTier) else GearTier.MID)
-
-    @property
-    def floors(self) -> Floors:
-        """Quantitative demands of level and gear."""
-        return floors_for(self.level, self.gear)
-
-    @property
-    def goal(self) -> Goal:
-        """What the build is for."""
-        asked = self.invariants.text("goal", Goal.ALL_ROUND.value)
-        return Goal(asked) if asked in set(Goal) else Goal.ALL_ROUND
-
-    @property
-    def hardcore(self) -> bool:
-        """Whether dying ends the character."""
-        return self.invariants.get("hardcore") is True
+    @cached_property
+    def demands(self) -> Demands:
+        """What the build must reach."""
+        return demands_of(self.invariants, self.request)
 
     @cached_property
     def exclusions(self) -> Exclusions:

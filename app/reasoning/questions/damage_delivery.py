@@ -116,7 +116,7 @@ def rank_skills(brief: Brief) -> list[Judgement]:
     """Return the skills that the build could be made around, best first; the skill asked for stands alone in front."""
     asked = brief.skill
     fitting = [gem for gem in brief.catalogue.active if can_be_main(gem) and not brief.exclusions.gem(gem)]
-    reachable = [gem for gem in fitting if level_required(gem) <= brief.level] or fitting
+    reachable = [gem for gem in fitting if level_required(gem) <= brief.demands.level] or fitting
     wants_minions = "minion" in brief.listed("style") or (asked is not None and is_minion(asked))
     of_kind = [gem for gem in reachable if is_minion(gem) == wants_minions] or reachable or list(brief.catalogue.active)
     judged = sorted((judge(brief, gem) for gem in of_kind), key=lambda j: (-j.total, j.gem.id))
@@ -166,7 +166,7 @@ def _reason(brief: Brief, gem: GemFact, setup: Setup) -> str:
 
 def _goal_words(brief: Brief) -> str:
     return {"mapping": "clears maps well", "bossing": "does well against bosses", "leveling": "is ready early"}.get(
-        brief.goal.value, "works in maps and against bosses"
+        brief.demands.goal.value, "works in maps and against bosses"
     )
 
 
@@ -177,7 +177,7 @@ def helpers(brief: Brief, gem: GemFact) -> list[GemFact]:
     if is_attack(gem):
         names += brief.taste.marks.get("attack", [])[:1]
     known = [*named, *(brief.catalogue.skill(name) for name in names)]
-    usable = [g for g in known if g and not brief.exclusions.gem(g) and level_required(g) <= brief.level]
+    usable = [g for g in known if g and not brief.exclusions.gem(g) and level_required(g) <= brief.demands.level]
     return _unique(usable, gem)
 
 

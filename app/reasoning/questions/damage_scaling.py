@@ -106,7 +106,9 @@ def _option(brief: Brief, types: list[str], words: list[str], name: str, reason:
 
 
 def _base_weight(brief: Brief) -> float:
-    return {Goal.BOSSING: 1.2, Goal.LEVELING: 1.0}.get(brief.goal, 1.0) * (0.85 if brief.hardcore else 1.0)
+    return {Goal.BOSSING: 1.2, Goal.LEVELING: 1.0}.get(brief.demands.goal, 1.0) * (
+        0.85 if brief.demands.hardcore else 1.0
+    )
 
 
 def _heavier(brief: Brief, option: Option) -> Iterator[Option]:

@@ -165,10 +165,10 @@ def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
 
 def _goal(brief: Brief, gem: GemFact) -> tuple[float, str]:
     own = tags(gem)
-    if brief.goal is Goal.MAPPING:
+    if brief.demands.goal is Goal.MAPPING:
         return 2.0 * len(own & _MAPPING), "it clears packs less widely"
-    if brief.goal is Goal.BOSSING:
+    if brief.demands.goal is Goal.BOSSING:
         return 2.0 * len(own & _BOSSING), "it hits a single target less well"
-    if brief.goal is Goal.LEVELING:
+    if brief.demands.goal is Goal.LEVELING:
         return -0.4 * level_required(gem), "it comes late while leveling"
     return 1.0 * len(own & (_MAPPING | _BOSSING)), "it is less of an all-rounder"

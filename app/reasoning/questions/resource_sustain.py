@@ -40,7 +40,7 @@ def decide_sustain(brief: Brief) -> Decision:
 
 def _wanted_recovery(brief: Brief, gem: GemFact) -> float:
     """Return mana per second: the cost with supports, scaled down for a gem that is not at level 20 yet."""
-    share = gem_level_at(gem, brief.level) / max(1, min(20, gem.natural_max_level))
+    share = gem_level_at(gem, brief.demands.level) / max(1, min(20, gem.natural_max_level))
     return cost_per_second(gem) * share * _SUPPORTS_COST
 
 

@@ -34,10 +34,10 @@ def decide_spirit(brief: Brief) -> Decision:
 
 def spirit_of(brief: Brief) -> float:
     """Return the Spirit that a character of this level and gear can plausibly reserve."""
-    quests = next((points for level, points in _BY_LEVEL if brief.level >= level), 0.0)
+    quests = next((points for level, points in _BY_LEVEL if brief.demands.level >= level), 0.0)
     delivery = brief.decided(SubProblemName.DAMAGE_DELIVERY, DeliveryChoice)
     sceptre = _SCEPTRE if delivery and "Sceptre" in delivery.weapon_types else 0.0
-    return quests + sceptre + (_FROM_GEAR if brief.level >= 65 else 0.0)
+    return quests + sceptre + (_FROM_GEAR if brief.demands.level >= 65 else 0.0)
 
 
 def _ranked(brief: Brief) -> list[GemFact]:
@@ -66,7 +66,7 @@ def _score(brief: Brief, gem: GemFact) -> float:
 def _fits(brief: Brief, gem: GemFact, named: bool) -> bool:
     delivery = brief.decided(SubProblemName.DAMAGE_DELIVERY, DeliveryChoice)
     minions = delivery is not None and delivery.minion
-    if brief.exclusions.gem(gem) or level_required(gem) > brief.level or not gem.modelled:
+    if brief.exclusions.gem(gem) or level_required(gem) > brief.demands.level or not gem.modelled:
         return False
     if not named and (tags(gem) & _ODD or (is_minion(gem) and not minions)):
         return False

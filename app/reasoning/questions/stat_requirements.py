@@ -40,7 +40,7 @@ def attributes_needed(brief: Brief) -> dict[str, int]:
     gem = brief.catalogue.by_id.get(delivery.skill_id) if delivery else None
     needs: Counter[str] = Counter(_weapon(brief, delivery.weapon_types if delivery else []))
     if gem is not None:
-        needs |= Counter(gem_requirement(gem, brief.level))
+        needs |= Counter(gem_requirement(gem, brief.demands.level))
         needs |= Counter(dict.fromkeys(attributes_of(gem), _PER_SUPPORT * _SUPPORTS))
     return {name: needs[name] for name in ("str", "dex", "int") if needs[name]}
 
@@ -62,14 +62,14 @@ def gem_requirement(gem: GemFact, level: int) -> dict[str, int]:
 def _weapon(brief: Brief, words: Iterable[str]) -> dict[str, int]:
     """Return what the best weapon base of the level asks for."""
     held = [base for base in brief.bases if word_of(base) in set(words)]
-    usable = [base for base in held if base.requirements.get("level", 1) <= brief.level]
+    usable = [base for base in held if base.requirements.get("level", 1) <= brief.demands.level]
     best = max(usable, key=lambda base: (base.requirements.get("level", 1), base.name), default=None)
     return {name: best.requirements.get(name, 0) for name in ("str", "dex", "int")} if best else {}
 
 
 def _resistances(brief: Brief, extra: int) -> dict[str, int]:
     wanted = dict.fromkeys(_ELEMENTS, ELEMENTAL_RESISTANCE_CAP + extra)
-    if brief.gear is GearTier.ENDGAME and brief.level >= 76:
+    if brief.demands.gear is GearTier.ENDGAME and brief.demands.level >= 76:
         wanted["chaos"] = 30
     return wanted
 

@@ -56,7 +56,7 @@ def _usual_layers(brief: Brief) -> list[str]:
 def _usual_way(brief: Brief, usual: list[str]) -> tuple[str, list[str]]:
     if "energy_shield" not in usual:
         return "life", usual
-    if len(usual) > 1 or brief.level < 60:
+    if len(usual) > 1 or brief.demands.level < 60:
         return "hybrid", [*(x for x in usual if x != "energy_shield"), "energy_shield"]
     return "energy_shield", usual
 
@@ -75,7 +75,7 @@ def _asked(brief: Brief, asked: list[str], usual: list[str]) -> tuple[str, list[
     if "mana" in asked:
         return "hybrid", list(dict.fromkeys([*layers, *usual, "energy_shield"]))
     if layers and "life" not in asked:
-        return _usual_way(brief, usual)[0] if "energy_shield" in usual and brief.level >= 60 else "life", layers
+        return _usual_way(brief, usual)[0] if "energy_shield" in usual and brief.demands.level >= 60 else "life", layers
     return "life", layers or without
 
 
@@ -85,12 +85,12 @@ def _dexterous(brief: Brief) -> bool:
 
 
 def _option(brief: Brief, pool: str, layers: list[str]) -> Option:
-    weight = (1.5 if brief.hardcore else 1.0) * (1.15 if brief.goal is Goal.BOSSING else 1.0)
+    weight = (1.5 if brief.demands.hardcore else 1.0) * (1.15 if brief.demands.goal is Goal.BOSSING else 1.0)
     choice = SurvivabilityChoice.model_validate(
         {
             "pool": pool,
             "mitigation": layers,
-            "ehp_target": round(brief.floors.ehp.good * (1.25 if brief.hardcore else 1.0)),
+            "ehp_target": round(brief.demands.floors.ehp.good * (1.25 if brief.demands.hardcore else 1.0)),
             "ehp_weight": round(weight, 3),
         }
     )

@@ -64,8 +64,8 @@ def discoveries(brief: Brief, name: SubProblemName) -> list[Discovery]:
                 _found(name, f"{count} support gems and {len(brief.nodes)} passives are known.", "gems", supports=count)
             ]
         case Q.SURVIVABILITY:
-            ehp = brief.floors.ehp
-            here = f"At level {brief.level} with {brief.gear.value} gear"
+            ehp = brief.demands.floors.ehp
+            here = f"At level {brief.demands.level} with {brief.demands.gear.value} gear"
             text = f"{here}, {ehp.least:.0f} effective hit points are the least, {ehp.good:.0f} are good."
             return [_found(name, text, "floors", least=ehp.least, good=ehp.good)]
         case Q.RESOURCE_SUSTAIN:
@@ -73,7 +73,12 @@ def discoveries(brief: Brief, name: SubProblemName) -> list[Discovery]:
         case Q.SPIRIT_ALLOCATION:
             total = spirit_of(brief)
             return [
-                _found(name, f"About {total:.0f} Spirit can be reserved at level {brief.level}.", "gems", spirit=total)
+                _found(
+                    name,
+                    f"About {total:.0f} Spirit can be reserved at level {brief.demands.level}.",
+                    "gems",
+                    spirit=total,
+                )
             ]
         case Q.STAT_REQUIREMENTS:
             needs = attributes_needed(brief)
@@ -97,7 +102,7 @@ def _cost(brief: Brief) -> list[Discovery]:
     if gem is None:
         return []
     cost = round(cost_per_second(gem), 1)
-    level = gem_level_at(gem, brief.level)
+    level = gem_level_at(gem, brief.demands.level)
     highest = min(20, gem.natural_max_level)
     text = f"{gem.name} costs {cost} mana per second at gem level {highest}; gem level {level} is usable."
     return [_found(Q.RESOURCE_SUSTAIN, text, "gems", mana_per_second=cost, gem_level=level)]

@@ -26,7 +26,7 @@ def usable(bases: Iterable[BaseFact], ctx: SearchContext) -> list[BaseFact]:
 
     Bases that change how many affixes fit, that are not traded or whose implicit is a choice are left out.
     """
-    highest = min(ctx.level, ctx.floors.gear.max_affix_level)
+    highest = min(ctx.demands.level, ctx.demands.floors.gear.max_affix_level)
     return [base for base in bases if base.requirements.get("level", 0) <= highest and _ordinary(base)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from app.model.blueprint import Blueprint, Change, Equip, GearItem
 from app.model.names import Attribute
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES, ItemFinding
-from app.search.gear.model import Demands, Situation, choose
+from app.search.gear.model import Minima, Situation, choose
 from app.search.gear.pool import SlotPool, has, made_of, with_option, without_option
 from app.search.gear.values import Values, Worth, items_of, measure
 from app.search.incumbent import EPSILON, Incumbent
@@ -85,13 +85,13 @@ class GearSearch:
                 return True
             await self.incumbent.commit([Equip(item=item) for item in worn.values()])
 
-    def demands(self) -> Demands:
+    def demands(self) -> Minima:
         """Return what gear must bring the build to: capped resistances, attributes, and the main skill paid for."""
         objective = self.incumbent.objective
         least = dict.fromkeys(RESISTANCES, objective.floors.resistance.good)
         least |= {"Spirit": 0.0, "MANA": 0.0, "LIFE": 0.0}
         least |= {ATTRIBUTE_METRICS[a]: objective.required.get(a, 0.0) for a in Attribute}
-        return Demands(least)
+        return Minima(least)
 
     def _ban(self, findings: Sequence[ItemFinding]) -> bool:
         """Take affixes and runes with unread lines out of the pools; return whether there were any."""

@@ -50,7 +50,7 @@ async def _magic(ctx: SearchContext, slot: str, base: BaseFact, wanted: Sequence
 
     It is not switched on: an engine takes what is on as always on, and pays for "while using a charm" all the time.
     """
-    limits = ctx.floors.gear
+    limits = ctx.demands.floors.gear
     item = plain_item(slot, base, limits.max_affix_level).model_copy(update={"active": False})
     tiers = best_tiers(await ctx.engine.facts.affixes(base.name), limits.max_affix_level)
     chosen = {fact.side: fact.id for fact in tiers if wording(fact.lines) in wanted}

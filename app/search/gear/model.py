@@ -57,7 +57,7 @@ thousandth short of the best is put right by the exchanges that follow."""
 
 
 @dataclass(frozen=True)
-class Demands:
+class Minima:
     """What the sum over all slots must reach: flat figures, and attributes for requirements (bases add their own)."""
 
     least: Mapping[str, float]
@@ -77,7 +77,7 @@ class Situation:
     plain_items: Mapping[str, GearItem]
     plain: Worth
     objective: Objective
-    demands: Demands
+    demands: Minima
 
 
 @dataclass

@@ -79,7 +79,7 @@ class SlotPool:
 
 async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) -> SlotPool:
     """Ask the engine what fits the bases and keep the best tier of each group that the gear tier allows."""
-    facts, limits = ctx.engine.facts, ctx.floors.gear
+    facts, limits = ctx.engine.facts, ctx.demands.floors.gear
     affixes: dict[str, AffixFact] = {}
     hosts: dict[str, set[str]] = {}
     runes: dict[str, set[str]] = {}

@@ -32,7 +32,7 @@ from app.search.passives.graph import main_graph
 async def starting_gear(ctx: SearchContext) -> list[Change]:
     """Return changes that put plain items into every slot: the best bases for level, tier, plan and main skill."""
     bases = usable(await ctx.engine.facts.bases(), ctx)
-    level = ctx.floors.gear.max_affix_level
+    level = ctx.demands.floors.gear.max_affix_level
     worn = _first_of(await _slot_bases(ctx, bases))
     belt = worn.get("Belt")
     items = [plain_item(slot, base, level) for slot, base in worn.items()]
@@ -67,7 +67,7 @@ async def _best_hands(
     ways = ways_to_arm(ctx, bases, gems.get(ctx.plan.delivery.skill_id))
     if not ways:
         return {}
-    level = ctx.floors.gear.max_affix_level
+    level = ctx.demands.floors.gear.max_affix_level
     trials = [(way, base) for way in ways for base in way.main]
     candidates = [[*others, *_arming(way, base, level)] for way, base in trials]
     damage = [outputs.get(DPS, 0.0) for outputs in await ctx.session.what_if(candidates, [DPS])]
@@ -122,7 +122,7 @@ async def _dress(incumbent: Incumbent, search: GearSearch, ctx: SearchContext, t
     await search.craft(ROUNDS if thorough else ROUNDS_AGAIN)
     uniques = UniqueSearch(search, known, alone)
     if known:
-        await uniques.run(ctx.floors.gear.max_uniques)
+        await uniques.run(ctx.demands.floors.gear.max_uniques)
     if not thorough:
         return
     if uniques.worn:

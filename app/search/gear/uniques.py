@@ -34,13 +34,13 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
     boots without speed, weapons of another kind than the build's, what changes the damage type, and all of them where
     the tier or the user allows none.
     """
-    if ctx.floors.gear.max_uniques == 0 or refused(ctx):
+    if ctx.demands.floors.gear.max_uniques == 0 or refused(ctx):
         return []
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
     facts = [
         fact
         for fact in await ctx.engine.facts.uniques()
-        if _is_sound(fact, bases, ctx.level) and unobtainable(fact, ctx.floors.gear) is None
+        if _is_sound(fact, bases, ctx.demands.level) and unobtainable(fact, ctx.demands.floors.gear) is None
     ]
     found = [
         as_item(fact, pool.slot)

@@ -20,7 +20,7 @@ from app.search.gear.bases import (
     jewellery_options,
     usable,
 )
-from app.search.gear.model import Demands, Situation, choose
+from app.search.gear.model import Minima, Situation, choose
 from app.search.gear.pool import SlotPool, made_of, plain_item, slot_pool
 from app.search.gear.values import measure, values_of
 from app.search.incumbent import Incumbent
@@ -98,14 +98,14 @@ def _may_go(work: Work, slot: str) -> bool:
     item = work.incumbent.blueprint.items.get(slot)
     if item is None:
         return not _bare_on_purpose(work, slot)
-    return item.rarity != "UNIQUE" and not (item.rarity == "NORMAL" and work.ctx.level >= PLAIN_ON_PURPOSE)
+    return item.rarity != "UNIQUE" and not (item.rarity == "NORMAL" and work.ctx.demands.level >= PLAIN_ON_PURPOSE)
 
 
 def _bare_on_purpose(work: Work, slot: str) -> bool:
     """A single empty slot of a grown character is empty for a reason; several are just not filled yet."""
     worn = work.incumbent.blueprint.items
     empty = [name for name in (*ARMOUR_SLOTS, *JEWELLERY_SLOTS) if name not in worn]
-    return empty == [slot] and work.ctx.level >= GROWN
+    return empty == [slot] and work.ctx.demands.level >= GROWN
 
 
 async def best_item(work: Work, slot: str) -> GearItem | None:
@@ -140,14 +140,14 @@ async def _dressed(work: Work, plain: GearItem) -> Incumbent | None:
     return probe if probe.outputs else None
 
 
-def _demands(work: Work) -> Demands:
+def _demands(work: Work) -> Minima:
     """Return what the build has now, up to what it needs: an exchange must not open a gap."""
     now = values_of(work.incumbent.outputs, work.objective.flask_mana).flat
     least = {key: min(work.objective.floors.resistance.good, now.get(key, 0.0)) for key in RESISTANCES}
     least |= {key: min(0.0, now.get(key, 0.0)) for key in ("Spirit", "MANA", "LIFE")}
     needs = work.objective.required
     have = {ATTRIBUTE_METRICS[a]: min(needs.get(a, 0.0), now.get(ATTRIBUTE_METRICS[a], 0.0)) for a in Attribute}
-    return Demands(least | have)
+    return Minima(least | have)
 
 
 def _bases(work: Work, slot: str) -> list[BaseFact]:

@@ -89,7 +89,7 @@ async def open_work(
 
 async def _work(ctx: SearchContext, loaded: LoadedSession, parent: Parent, wish: Wish, locks: Locks) -> Work:
     facts = ctx.engine.facts
-    objective = refine_objective(wish, parent.outputs, ctx.floors)
+    objective = refine_objective(wish, parent.outputs, ctx.demands.floors)
     objective = replace(objective, flask_mana=await flask_mana(ctx), required=required_attributes(parent.inspection))
     objective = replace(objective, gaps=objective.shortfalls(parent.outputs))
     incumbent = RecordedIncumbent(loaded, ctx.blueprint, objective)
@@ -106,8 +106,10 @@ async def _work(ctx: SearchContext, loaded: LoadedSession, parent: Parent, wish:
         bases={base.name: base for base in await facts.bases()},
         nodes={node.id: node for node in await facts.nodes()},
         strongest=parent.strongest,
-        points=_earned(ctx.level, points.get("available", 0)) - points.get("used", 0) if graph is not None else 0,
-        ascendancy_points=ctx.floors.ascendancy_points - points.get("ascendancy_used", 0),
+        points=_earned(ctx.demands.level, points.get("available", 0)) - points.get("used", 0)
+        if graph is not None
+        else 0,
+        ascendancy_points=ctx.demands.floors.ascendancy_points - points.get("ascendancy_used", 0),
         asides=[] if graph is not None else [NO_TREE],
     )
 

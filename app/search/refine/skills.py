@@ -48,7 +48,7 @@ class SupportLever:
         others = [g for i, g in enumerate(work.incumbent.blueprint.groups, start=1) if i != work.strongest]
         used = frozenset(gem.gem_id for other in others for gem in other.gems)
         slots = max(1, len(group.gems) - 1)
-        return SupportRules(work.ctx.level, work.ctx.gear, used, work.ctx.plan.scaling.keywords, slots)
+        return SupportRules(work.ctx.demands.level, work.ctx.demands.gear, used, work.ctx.plan.scaling.keywords, slots)
 
 
 async def _rewritable(work: Work, index: int, group: SkillGroup) -> bool:
@@ -88,4 +88,4 @@ class SpiritLever:
         held = await weapon_types(work.now())
         free = work.incumbent.outputs.get(FREE_SPIRIT, 0.0)
         wanted = [fact for fact in work.gems.values() if fact.kind == "active" and 0 < fact.spirit <= free]
-        return SkillSearch(work.incumbent, work.ctx.level, held), sorted(wanted, key=lambda fact: fact.id)
+        return SkillSearch(work.incumbent, work.ctx.demands.level, held), sorted(wanted, key=lambda fact: fact.id)

@@ -60,7 +60,7 @@ def remembered(notes: Mapping[str, Any], kind: str) -> list[Found]:
 
 
 def _anew(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
-    return blueprint.model_copy(update={"config": ctx.blueprint.config, "level": ctx.level})
+    return blueprint.model_copy(update={"config": ctx.blueprint.config, "level": ctx.demands.level})
 
 
 async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
@@ -70,14 +70,16 @@ async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
     """
     graph = await main_graph(ctx)
     own = [node for node in blueprint.nodes if node.id in graph.nodes]
-    paid = [node for node in own if node.id in graph.bought][: ctx.floors.passive_points]
+    paid = [node for node in own if node.id in graph.bought][: ctx.demands.floors.passive_points]
     ids = frozenset(node.id for node in paid)
     kept = graph.connected(ids - banned_nodes(ctx, graph))
     groups = list(ctx.blueprint.groups)
     main = blueprint.groups[blueprint.main_group - 1]
     here = groups[ctx.blueprint.main_group - 1]
     excluded = set(ctx.plan.scaling.excluded_gems)
-    supports = [gem for gem in main.gems[1:] if gem.gem_id not in excluded] if blueprint.level == ctx.level else []
+    supports = (
+        [gem for gem in main.gems[1:] if gem.gem_id not in excluded] if blueprint.level == ctx.demands.level else []
+    )
     groups[ctx.blueprint.main_group - 1] = here.model_copy(update={"gems": [here.gems[0], *supports]})
     nodes = [node for node in paid if node.id in kept]
     return ctx.blueprint.model_copy(update={"nodes": nodes, "groups": groups})
@@ -100,7 +102,7 @@ async def _score(ctx: SearchContext, incumbent: Incumbent, blueprint: Blueprint)
     used = {gem.gem_id for group in blueprint.groups for gem in group.gems}
     if used & excluded or banned & {node.id for node in blueprint.nodes}:
         return None
-    if await gear_findings(ctx.engine.facts, blueprint, ctx.floors.gear):
+    if await gear_findings(ctx.engine.facts, blueprint, ctx.demands.floors.gear):
         return None
     await incumbent.rewind(blueprint)
     inspection = await incumbent.learn_requirements()

@@ -76,12 +76,12 @@ async def ascend(ctx: SearchContext) -> StageResult:
     """Spend the ascendancy points of the level."""
     graph = await ascendancy_graph(ctx)
     incumbent = await _opened(ctx)
-    if graph is None or ctx.floors.ascendancy_points == 0:
+    if graph is None or ctx.demands.floors.ascendancy_points == 0:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
     banned = frozenset(ctx.plan.scaling.excluded_nodes)
     wanted = tuple(ctx.plan.ascendancy.notables)
     search = AscendancySelection(incumbent, graph, wanted, tuple(ctx.plan.scaling.keywords), banned)
-    owned = await search.run(ctx.floors.ascendancy_points)
+    owned = await search.run(ctx.demands.floors.ascendancy_points)
     names = ", ".join(graph.nodes[n].name for n in sorted(owned) if graph.nodes[n].kind in ("notable", "keystone"))
     return StageResult(incumbent.blueprint, label=f"{ctx.plan.ascendancy.ascendancy}: {names}")
 
@@ -90,9 +90,11 @@ async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
     incumbent = await _opened(ctx)
     search = await _search(ctx, incumbent, GROWING)
-    await search.fit(ctx.floors.passive_points)
+    await search.fit(ctx.demands.floors.passive_points)
     await search.improve()
-    return StageResult(incumbent.blueprint, label=f"{search.spent} of {ctx.floors.passive_points} passive points spent")
+    return StageResult(
+        incumbent.blueprint, label=f"{search.spent} of {ctx.demands.floors.passive_points} passive points spent"
+    )
 
 
 async def _opened(ctx: SearchContext) -> Incumbent:
@@ -109,7 +111,7 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     incumbent = await _opened(ctx)
     jewel = await JewelSearch(ctx, incumbent, await main_graph(ctx)).best()
     search = await _search(ctx, incumbent, POLISHING, JewelSockets(incumbent, jewel))
-    await search.fit(ctx.floors.passive_points)
+    await search.fit(ctx.demands.floors.passive_points)
     helped = await search.improve()
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
     notes = {ALTERNATIVES: await alternatives(search)}
@@ -132,7 +134,7 @@ async def finish(ctx: SearchContext) -> StageResult:
     idle = {(finding.group, finding.gem) for finding in inspection.idle_gems if finding.gem > 1}
     await _drop_gems(incumbent, idle)
     search = await _search(ctx, incumbent, POLISHING)
-    await search.fit(ctx.floors.passive_points)
+    await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph).run()
     order = await search.levelling()
     await incumbent.rewind(ordered(incumbent.blueprint, order))

@@ -33,14 +33,16 @@ async def blank(ctx: SearchContext) -> Blueprint:
     """Return the build with nothing but class, ascendancy, level, configuration and the bare main skill."""
     facts = by_id(await ctx.engine.facts.gems())
     main = facts[ctx.plan.delivery.skill_id]
-    group = SkillGroup(label=main.name, gems=[gem(main, ctx.level, ctx.gear)], in_full_dps=ctx.plan.delivery.minion)
+    group = SkillGroup(
+        label=main.name, gems=[gem(main, ctx.demands.level, ctx.demands.gear)], in_full_dps=ctx.plan.delivery.minion
+    )
     return Blueprint(
         class_name=ctx.plan.ascendancy.class_name,
         ascendancy=ctx.plan.ascendancy.ascendancy,
-        level=ctx.level,
+        level=ctx.demands.level,
         groups=[group],
         main_group=1,
-        config=config_for(ctx.goal, ctx.level),
+        config=config_for(ctx.demands.goal, ctx.demands.level),
     )
 
 
@@ -70,7 +72,7 @@ async def found(ctx: SearchContext) -> StageResult:
     notes = {} if rated else {NEAREST: await _nearest(ctx)}
     if not rated:
         await ctx.session.build(blueprint)
-    return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name} at level {ctx.level}")
+    return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name} at level {ctx.demands.level}")
 
 
 async def founded(ctx: SearchContext) -> Blueprint:
@@ -142,7 +144,7 @@ def _rules(
     dropped = {str(c.values.get("gem")) for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT}
     excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
     lineage = MOST_LINEAGE - sum(facts[gem_id].lineage for gem_id in used if gem_id in facts)
-    return SupportRules(ctx.level, ctx.gear, excluded, ctx.plan.scaling.keywords, slots, lineage)
+    return SupportRules(ctx.demands.level, ctx.demands.gear, excluded, ctx.plan.scaling.keywords, slots, lineage)
 
 
 async def persistent_skills(ctx: SearchContext) -> StageResult:
@@ -202,7 +204,7 @@ async def _add_skills(
 
 async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
     free = ctx.plan.spirit.reserve_free
-    return SkillSearch(incumbent, ctx.level, await weapon_types(ctx), free, _main(incumbent), ctx.gear)
+    return SkillSearch(incumbent, ctx.demands.level, await weapon_types(ctx), free, _main(incumbent), ctx.demands.gear)
 
 
 async def _clear(incumbent: Incumbent, ids: set[str]) -> None:

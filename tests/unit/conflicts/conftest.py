@@ -7,9 +7,10 @@ import pytest
 
 from app.conflicts.case import Case
 from app.model.blueprint import Blueprint, GearItem, Gem, SkillGroup
-from app.model.demands import floors_for
+from app.model.constraints import InvariantSet
+from app.model.demands import demands_of
 from app.model.facts import BaseFact
-from app.model.names import GearTier
+from app.model.record import BuildRequest
 from app.model.stats import EngineVersion, Inspection, Stats
 
 MakeCase = Callable[..., Case]
@@ -67,7 +68,7 @@ def make_case(
         blueprint=sound.model_copy(update=blueprint or {}),
         stats=Stats(engine=ENGINE, values={key: value for key, value in merged.items() if value is not None}),
         inspection=Inspection(points=spent, **(inspection or {})),
-        floors=floors_for(level, GearTier.MID),
+        demands=demands_of(InvariantSet(), BuildRequest(prompt="a sound build", level=level)),
         bases={base.name: base for base in bases or []},
         **case,
     )

@@ -9,14 +9,12 @@ from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
-from app.model.constraints import Invariant, InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.names import (
     ConflictType,
     Demand,
-    GearTier,
     Goal,
     Phase,
-    Provenance,
     SubProblemName,
     SubProblemStatus,
     Trigger,
@@ -25,7 +23,7 @@ from app.model.record import BuildRequest
 from app.model.state import BuildState, ConstructProgress
 from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
-from app.phases.base import PhaseContext, PhaseResult, gear_of, goal_of, level_of
+from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import MEASURE, ConstructPhase, broken_assumption
 from app.phases.reopened import REOPENED
 from app.search.base import SearchContext, StageResult
@@ -254,21 +252,6 @@ def test_stages_follow_what_they_build_on() -> None:
     assert "gear" in stages_for(STAGES, [Q.SURVIVABILITY])
     for asked in Q:
         assert stages_for(STAGES, [asked])[-1] == "finish"
-
-
-def test_field_wins_over_constraint_wins_over_default() -> None:
-    def fixed(field: str, value: str | int) -> InvariantSet:
-        return InvariantSet(
-            invariants=[Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="said")]
-        )
-
-    engine = ArithmeticEngine(world())
-    assert level_of(context(engine, fresh())) == 90
-    assert level_of(context(engine, fresh(), fixed("level", 40))) == 40
-    assert level_of(context(engine, fresh(), fixed("level", 40), level=12)) == 12
-    assert gear_of(context(engine, fresh(), fixed("gear", "endgame"))) is GearTier.ENDGAME
-    assert goal_of(context(engine, fresh(), fixed("goal", "bossing"))) is Goal.BOSSING
-    assert goal_of(context(engine, fresh(), fixed("goal", "nonsense"))) is Goal.ALL_ROUND
 
 
 def test_configuration_of_the_goal() -> None:

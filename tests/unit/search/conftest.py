@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, SkillGroup
 from app.model.constraints import InvariantSet
-from app.model.demands import Floors, floors_for
+from app.model.demands import Demands, Floors, floors_for
 from app.model.names import GearTier, Goal
 from app.model.sub_problems import (
     AscendancyChoice,
@@ -36,6 +37,7 @@ PLAN = Plan(
     requirements=RequirementsChoice(),
 )
 FLOORS: Floors = floors_for(90, GearTier.MID)
+DEMANDS = Demands(level=90, gear=GearTier.MID, goal=Goal.MAPPING, hardcore=False, floors=FLOORS)
 START = Blueprint(
     class_name="Toy",
     ascendancy="Top",
@@ -52,9 +54,8 @@ def context() -> Context:
     def make(world: World, blueprint: Blueprint = START, plan: Plan = PLAN, **more: Any) -> SearchContext:
         engine = ArithmeticEngine(world)
         session = engine.new_session(blueprint)
-        made = SearchContext(
-            engine, session, blueprint, plan, FLOORS, InvariantSet(), 90, GearTier.MID, Goal.MAPPING, False, 0
-        )
+        demands = changed(DEMANDS, **{name: more.pop(name) for name in Demands.model_fields if name in more})
+        made = SearchContext(engine, session, blueprint, plan, demands, InvariantSet(), 0)
         return replace(made, **more)
 
     return make

@@ -114,7 +114,7 @@ async def test_only_what_helps_is_kept(context: Context) -> None:
 async def test_points_that_are_not_there_cannot_be_spent(context: Context) -> None:
     start = START.model_copy(update={"nodes": [PassiveNode(id=5)], "level": 90})
     ctx = context(WORLD, start.model_copy(update={"groups": [ZAP], "main_group": 1}))
-    floors = ctx.floors.model_copy(update={"passive_points": 2})
+    floors = ctx.demands.floors.model_copy(update={"passive_points": 2})
     found = await MoveExperimenter.open(context(WORLD, ctx.blueprint, floors=floors))
     (refused,) = await found.experiment([allocate("Bright")], [])
     assert "there are 2: give passives back as well" in refused.problem
@@ -170,6 +170,6 @@ async def test_a_unique_is_worn_within_the_gear_tier(context: Context) -> None:
     found = await MoveExperimenter.open(ctx)
     assert await found.keep(wear) == ""
     assert found.incumbent.blueprint.items["Ring 1"].title == "Great Band"
-    poor = ctx.floors.model_copy(update={"gear": ctx.floors.gear.model_copy(update={"max_uniques": 0})})
+    poor = ctx.demands.floors.model_copy(update={"gear": ctx.demands.floors.gear.model_copy(update={"max_uniques": 0})})
     refused = await MoveExperimenter.open(context(geared(), blueprint, floors=poor))
     assert "takes no uniques" in await refused.keep(wear)

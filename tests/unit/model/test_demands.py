@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.model.demands import floors_for
-from app.model.names import GearTier
+from app.model.constraints import Invariant, InvariantSet, InvariantValue
+from app.model.demands import demands_of, floors_for
+from app.model.names import GearTier, Goal, Provenance
+from app.model.record import BuildRequest
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,31 @@ def test_passive_points_are_level_minus_one_plus_quests(level: int, points: int)
 def test_gear_limits(gear: GearTier, level: int, expected: tuple[int, int, int]) -> None:
     limits = floors_for(level, gear).gear
     assert (limits.max_affixes, limits.max_affix_level, limits.max_uniques) == expected
+
+
+def said(**values: InvariantValue) -> InvariantSet:
+    found = [Invariant(field=f, value=v, provenance=Provenance.EXPLICIT, reason="said") for f, v in values.items()]
+    return InvariantSet(invariants=found)
+
+
+def test_field_wins_over_constraint_wins_over_default() -> None:
+    asked = BuildRequest(prompt="a build", level=12, gear=GearTier.STARTER)
+    assert demands_of(said()) == demands_of(said(), BuildRequest(prompt="a build"))
+    default = demands_of(said())
+    assert (default.level, default.gear, default.goal, default.hardcore) == (90, GearTier.MID, Goal.ALL_ROUND, False)
+    assert (demands_of(said(level=40)).level, demands_of(said(level=40), asked).level) == (40, 12)
+    assert demands_of(said(gear="endgame")).gear is GearTier.ENDGAME
+    assert demands_of(said(gear="endgame"), asked).gear is GearTier.STARTER
+    assert demands_of(said(goal="bossing")).goal is Goal.BOSSING
+    assert demands_of(said(hardcore=True)).hardcore
+
+
+def test_what_cannot_be_meant_is_the_default_for_everyone() -> None:
+    assert demands_of(said(goal="nonsense")).goal is Goal.ALL_ROUND
+    assert demands_of(said(gear="nonsense")).gear is GearTier.MID
+    assert demands_of(said(level=400)).level == 100
+    assert demands_of(said(level="many")).level == 90
+
+
+def test_floors_are_those_of_the_level_and_gear_demanded() -> None:
+    assert demands_of(said(level=24, gear="starter")).floors == floors_for(24, GearTier.STARTER)
