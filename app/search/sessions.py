@@ -1,14 +1,16 @@
-"""Several sessions that hold the same build and share the trials between them."""
+"""Sessions over sessions: several that share the trials of one build, and one that keeps to a file and its locks."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
 
+from app.core.errors import InvalidTransition
 from app.engine.base import Engine, Outputs, Session
-from app.model.blueprint import Blueprint, Change
+from app.model.blueprint import Blueprint, Change, Deallocate, Unequip, apply_changes
+from app.model.moves import Locks
 from app.model.stats import BuildReport, Inspection, Stats
 
 SMALLEST_SHARE = 4
@@ -47,7 +49,12 @@ class ParallelSession:
         Small parts keep every session busy to the end and no single call long.
         """
         self.trials += len(candidates)
-        parts = _shares(candidates, len(self._sessions))
+        # parts of about the same size, as many for every session
+        rounds = -(-len(candidates) // (LARGEST_SHARE * len(self._sessions)))
+        count = max(1, min(len(self._sessions) * rounds, len(candidates) // SMALLEST_SHARE))
+        size, extra = divmod(len(candidates), count)
+        bounds = [i * size + min(i, extra) for i in range(count + 1)]
+        parts = [candidates[a:b] for a, b in pairwise(bounds)]
         answers: list[list[Outputs]] = [[] for _ in parts]
         waiting = iter(range(len(parts)))
 
@@ -75,15 +82,6 @@ class ParallelSession:
         return await self._sessions[0].export()
 
 
-def _shares(candidates: Sequence[Sequence[Change]], sessions: int) -> list[Sequence[Sequence[Change]]]:
-    """Return the candidates in parts of about the same size, as many for every session."""
-    rounds = -(-len(candidates) // (LARGEST_SHARE * sessions))
-    parts = max(1, min(sessions * rounds, len(candidates) // SMALLEST_SHARE))
-    size, extra = divmod(len(candidates), parts)
-    bounds = [i * size + min(i, extra) for i in range(parts + 1)]
-    return [candidates[a:b] for a, b in pairwise(bounds)]
-
-
 @asynccontextmanager
 async def open_parallel(
     engine: Engine, blueprint: Blueprint | None, sessions: int, patience_s: float = 0.5
@@ -105,3 +103,120 @@ async def open_parallel(
         if blueprint is not None:
             await parallel.build(blueprint)
         yield parallel
+
+
+class LoadedSession:
+    """A `Session` over another one, which has been given a file instead of a blueprint.
+
+    A file says more than a blueprint (chosen skill parts, notes, item sets), so going back means loading it again.
+    A candidate that touches what is locked cannot be tried; committing one is our bug. `trial_prefix` is put before
+    every trial and never committed.
+    """
+
+    def __init__(
+        self,
+        inner: Session,
+        xml: bytes,
+        blueprint: Blueprint,
+        locks: Locks,
+        ascendancy: Collection[int] = (),
+        trial_prefix: Sequence[Change] = (),
+    ) -> None:
+        self._inner = inner
+        self._xml = xml
+        self._locks = locks
+        self._ascendancy = ascendancy
+        self._trial_prefix = list(trial_prefix)
+        self._blueprint = blueprint
+        self._made: list[Change] = []
+        self._known: list[tuple[Blueprint, int]] = [(blueprint, 0)]
+
+    @property
+    def made(self) -> list[Change]:
+        """The changes committed so far."""
+        return list(self._made)
+
+    async def open(self, made: Sequence[Change] = ()) -> None:
+        """Load the file and commit changes that were made earlier."""
+        await self._inner.load(self._xml)
+        if made:
+            await self._inner.apply(made)
+            self._commit(made)
+
+    def _commit(self, changes: Sequence[Change]) -> None:
+        self._made += changes
+        self._blueprint = apply_changes(self._blueprint, changes)
+        self._known.append((self._blueprint, len(self._made)))
+
+    async def build(self, blueprint: Blueprint) -> BuildReport:
+        """Go back to a blueprint that this session has held.
+
+        Raises:
+            InvalidTransition: it has never held it.
+        """
+        count = next((n for known, n in reversed(self._known) if known == blueprint), None)
+        if count is None:
+            raise InvalidTransition("a loaded file can only go back to where it has been")
+        self._made = self._made[:count]
+        self._known = [(known, n) for known, n in self._known if n <= count]
+        self._blueprint = blueprint
+        report = await self._inner.load(self._xml)
+        return await self._inner.apply(self._made) if self._made else report
+
+    async def load(self, xml: bytes) -> BuildReport:
+        """Refuse: the file is given once.
+
+        Raises:
+            InvalidTransition: always.
+        """
+        raise InvalidTransition("the file of a refinement is its parent's")
+
+    async def apply(self, changes: Sequence[Change]) -> BuildReport:
+        """Commit the changes; passives that the engine drops are gone for good.
+
+        Raises:
+            InvalidTransition: they touch what must stay.
+        """
+        if self._forbidden(changes):
+            raise InvalidTransition("a refinement must not touch what is locked")
+        report = await self._inner.apply(changes)
+        dropped = [Deallocate(nodes=report.dropped_nodes)] if report.dropped_nodes else []
+        self._commit([*changes, *dropped])
+        return report
+
+    async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+        """Return the metrics of each candidate; a candidate that touches what is locked gives an empty dict."""
+        open_ones = [i for i, candidate in enumerate(candidates) if not self._forbidden(candidate)]
+        found = await self._inner.what_if([[*self._trial_prefix, *candidates[i]] for i in open_ones], metrics)
+        outputs: list[Outputs] = [{} for _ in candidates]
+        for index, answer in zip(open_ones, found, strict=True):
+            outputs[index] = answer
+        return outputs
+
+    def _forbidden(self, changes: Sequence[Change]) -> bool:
+        """Nothing is taken off without something in its place, and passives of one weapon set stay with it."""
+        apart = {node.id for node in self._blueprint.nodes if node.weapon_set}
+        for change in changes:
+            if isinstance(change, Unequip):
+                return True
+            if isinstance(change, Deallocate) and apart & set(change.nodes):
+                return True
+            if self._locks.forbid(change, self._blueprint, self._ascendancy):
+                return True
+        return False
+
+    async def stats(self) -> Stats:
+        """Return the numbers of the build after a full recalculation."""
+        return await self._inner.stats()
+
+    async def inspect(self) -> Inspection:
+        """Return the findings about the build."""
+        return await self._inner.inspect()
+
+    async def blueprint(self) -> Blueprint:
+        """Return the build as a blueprint."""
+        return self._blueprint
+
+    async def export(self) -> bytes:
+        """Return the canonical PoB XML."""
+        return await self._inner.export()

@@ -19,7 +19,7 @@ from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
 from app.phases.parent import NOTE, parent_of, work_context
 from app.search.refine.objective import RefineObjective
-from app.search.refine.search import Checked, Parent, check, open_work, pull
+from app.search.refine.search import Checked, Parent, check, improve, open_work
 from app.search.refine.work import Candidate, Commit
 
 MEASURE = "measure"
@@ -59,7 +59,7 @@ class RefineConstruct:
         made = state.committed
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sessions) as work:
             objective, before = work.objective, dict(work.incumbent.outputs)
-            entries = await pull(work, name, hints)
+            entries = await improve(work, name, hints)
             trials, asides = work.incumbent.trials, list(work.asides)
         kept, checked = await _kept(ctx, parent, objective, entries)
         found = await rows_of(ctx.engine.facts, kept)

@@ -17,8 +17,8 @@ from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import Books, NextBest, marginal_values, with_marginals
-from app.search.refine.passives import loaded_graph, owned_of
-from app.search.refine.session import LoadedSession
+from app.search.passives.graph import loaded_graph
+from app.search.sessions import LoadedSession
 
 _log = logging.getLogger(__name__)
 _ENDS = frozenset({Trigger.VALIDATED, Trigger.GAVE_UP})
@@ -73,8 +73,7 @@ async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
     state = ctx.state
     assert ctx.xml is not None
     assert state.blueprint is not None
-    start = next(c.start_node for c in await ctx.engine.facts.classes() if c.name == state.blueprint.class_name)
-    graph = loaded_graph(await ctx.engine.facts.nodes(), start, owned_of(state.blueprint))
+    graph = await loaded_graph(ctx.engine.facts, state.blueprint)
     async with ctx.engine.session() as session:
         await session.load(ctx.xml)
         main = await strongest_group(session, state.blueprint)

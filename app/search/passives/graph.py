@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.engine.base import Facts
+from app.model.blueprint import Blueprint
 from app.model.facts import ClassFact, NodeFact
 from app.search.base import SearchContext
 
@@ -212,3 +214,28 @@ async def ascendancy_graph(ctx: SearchContext) -> PassiveGraph | None:
     nodes = [n for n in await ctx.engine.facts.nodes() if name is not None and n.ascendancy == name]
     roots = [n.id for n in nodes if n.kind == "ascendancy_start"]
     return PassiveGraph(nodes, roots) if roots else None
+
+
+MOST_ASTRAY = 0.1
+"""With a larger share of passives that do not connect, a file's tree is another one than the engine's facts."""
+
+
+async def loaded_graph(facts: Facts, blueprint: Blueprint) -> PassiveGraph | None:
+    """Return the main tree as the owner of a file's passives sees it, None when his tree is another one.
+
+    Passives that a jewel allows to be allocated apart from the tree are islands: owned, and leading nowhere.
+    """
+    start = next(c.start_node for c in await facts.classes() if c.name == blueprint.class_name)
+    nodes = [node for node in await facts.nodes() if node.ascendancy is None]
+    closed = {node.id for node in nodes if node.kind in ("start", "ascendancy_start") and node.id != start}
+    graph = PassiveGraph(nodes, [start], closed)
+    owned = frozenset(node.id for node in blueprint.nodes) & graph.nodes.keys()
+    astray = owned - graph.connected(owned)
+    if len(astray) > MOST_ASTRAY * max(1, len(owned)):
+        return None
+    islands = PassiveGraph(nodes, [start, *astray], closed)
+    islands.neighbours = {
+        node: () if node in astray else tuple(other for other in others if other not in astray)
+        for node, others in islands.neighbours.items()
+    }
+    return islands

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from app.model.base import changed
 from app.model.demands import Floor, Floors
 from app.model.experiments import Wish
 from app.model.stats import DPS, EHP, MOVEMENT
@@ -50,24 +51,22 @@ class RefineObjective(Objective):
         lacking = self.shortfalls(outputs)
         worse = {g: max(0.0, lacking[g] - self.gaps.get(g, 0.0)) for g in sorted(self.guards)}
         price = sum(WORSE[g] * gap for g, gap in worse.items()) + self.missed(outputs)
-        return self._wished(damage, life, lacking) - price
+        match self.wish.direction:
+            case "damage":
+                wished = self._gain(damage) + self._kept(life)
+            case "survivability":
+                wished = self._gain(life) + self._kept(damage)
+            case "resistances":
+                filled = self.gaps.get(Guard.RESISTANCE, 0.0) - lacking[Guard.RESISTANCE]
+                wished = filled + self._kept(damage) + self._kept(life)
+            case "balanced":
+                wished = self._gain(damage) + self._gain(life) + self._kept(damage) + self._kept(life)
+        return wished - price
 
     def change(self, outputs: Mapping[str, float], key: str) -> float:
         """Return the natural logarithm of how many times the parent's figure this is; 0 when the parent has none."""
         before = self.base.get(key, 0.0)
         return math.log(max(outputs.get(key, 0.0), 1e-9) / before) if before > 0 else 0.0
-
-    def _wished(self, damage: float, life: float, lacking: Mapping[Guard, float]) -> float:
-        match self.wish.direction:
-            case "damage":
-                return self._gain(damage) + self._kept(life)
-            case "survivability":
-                return self._gain(life) + self._kept(damage)
-            case "resistances":
-                filled = self.gaps.get(Guard.RESISTANCE, 0.0) - lacking[Guard.RESISTANCE]
-                return filled + self._kept(damage) + self._kept(life)
-            case "balanced":
-                return self._gain(damage) + self._gain(life) + self._kept(damage) + self._kept(life)
 
     def _gain(self, value: float) -> float:
         enough = math.log(1 + self.wish.gain * ENOUGH)
@@ -93,38 +92,28 @@ class RefineObjective(Objective):
 
     def enough(self, outputs: Mapping[str, float]) -> bool:
         """Return whether the search may stop: the wish is fulfilled with something to spare."""
-        roomier = self.wish.model_copy(update={"gain": self.wish.gain * 1.2, "loss": self.wish.loss * 0.9})
+        roomier = changed(self.wish, gain=self.wish.gain * 1.2, loss=self.wish.loss * 0.9)
         return replace(self, wish=roomier).reached(outputs)
 
 
 def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> RefineObjective:
-    """Return the objective of a wish about a parent with these figures."""
-    damage, life = _weights(wish)
-    shaped = _shaped(wish, base, floors)
-    kept = {key: base[key] for key in KEPT if key in base}
-    return RefineObjective(
-        floors=shaped, damage_weight=damage, ehp_weight=life, minima=kept, wish=wish, base=dict(base)
-    )
-
-
-def _shaped(wish: Wish, base: Mapping[str, float], floors: Floors) -> Floors:
-    damage, life = max(base.get(DPS, 0.0), 1.0), max(base.get(EHP, 0.0), 1.0)
+    """Return the objective of a wish about a parent with these figures; what must not be lost weighs twice the wish."""
     least = 1 - wish.loss * CAUTION
-    up = {"damage": (2.0, least), "survivability": (least, 2.0), "resistances": (least, least), "balanced": (2.0, 2.0)}
-    more_damage, more_life = up[wish.direction]
-    return floors.model_copy(update={"dps": _flat(damage * more_damage), "ehp": _flat(life * more_life)})
-
-
-def _flat(value: float) -> Floor:
-    return Floor(least=value, good=value)
-
-
-def _weights(wish: Wish) -> tuple[float, float]:
-    """What must not be lost weighs twice what is wished."""
     match wish.direction:
         case "damage":
-            return 1.0, 2.0
+            (damage, more_damage), (life, more_life) = (1.0, 2.0), (2.0, least)
         case "survivability":
-            return 2.0, 1.0
-        case _:
-            return 1.0, 1.0
+            (damage, more_damage), (life, more_life) = (2.0, least), (1.0, 2.0)
+        case "resistances":
+            (damage, more_damage), (life, more_life) = (1.0, least), (1.0, least)
+        case "balanced":
+            (damage, more_damage), (life, more_life) = (1.0, 2.0), (1.0, 2.0)
+    dps, ehp = max(base.get(DPS, 0.0), 1.0) * more_damage, max(base.get(EHP, 0.0), 1.0) * more_life
+    return RefineObjective(
+        floors=changed(floors, dps=Floor(least=dps, good=dps), ehp=Floor(least=ehp, good=ehp)),
+        damage_weight=damage,
+        ehp_weight=life,
+        minima={key: base[key] for key in KEPT if key in base},
+        wish=wish,
+        base=dict(base),
+    )

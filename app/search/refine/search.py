@@ -1,4 +1,4 @@
-"""The entry: open a refinement on a file, screen the levers, pull one, and check what was promised."""
+"""The entry: open a refinement on a file, screen the improvements, make one, and check what was promised."""
 
 from __future__ import annotations
 
@@ -10,31 +10,23 @@ from app.engine.base import Engine, Outputs
 from app.model.blueprint import Blueprint, Change
 from app.model.demands import QUEST_PASSIVE_POINTS
 from app.model.experiments import Wish
-from app.model.moves import Locks, Part
+from app.model.moves import Locks
 from app.model.stats import Inspection, Stats
 from app.search.base import SearchContext
 from app.search.incumbent import flask_mana, required_attributes, strongest_group, trial_prefix
 from app.search.objective import METRICS
-from app.search.passives.graph import PassiveGraph
-from app.search.refine.items import ItemLever
-from app.search.refine.objective import refine_objective
-from app.search.refine.passives import AscendancyLever, AttributeLever, PointLever, TreeLever, loaded_graph, owned_of
-from app.search.refine.session import LoadedSession
-from app.search.refine.skills import SpiritLever, SupportLever
-from app.search.refine.work import Candidate, Commit, Lever, RecordedIncumbent, Work
-from app.search.sessions import open_parallel
-
-LEVERS: tuple[Lever, ...] = (
-    PointLever(),
-    AscendancyLever(),
-    SpiritLever(),
-    AttributeLever(),
-    SupportLever(),
-    ItemLever("jewels", (Part.JEWELS,)),
-    ItemLever("items", (Part.GEAR,)),
-    TreeLever(),
+from app.search.passives.graph import PassiveGraph, loaded_graph
+from app.search.refine.improvements import (
+    IMPROVEMENTS,
+    AscendancySpending,
+    AttributeSwitch,
+    PointSpending,
+    SupportExchange,
+    TreeExchange,
 )
-"""From what costs nothing to what changes most."""
+from app.search.refine.objective import refine_objective
+from app.search.refine.work import Candidate, Commit, RecordedIncumbent, Work
+from app.search.sessions import LoadedSession, open_parallel
 
 FREE = frozenset({"unspent passive points", "unspent ascendancy points", "free Spirit"})
 """What is only left lying about is used first, whatever else would bring more."""
@@ -57,7 +49,7 @@ class Parent:
 
 
 async def read_parent(engine: Engine, xml: bytes, blueprint: Blueprint, inspection: Inspection | None) -> Parent:
-    """Measure the file in a fresh session, with the skill as the main one that its damage comes from."""
+    """Measure the file in a fresh session, with the skill as its main one that deals the damage."""
     async with engine.session() as session:
         await session.load(xml)
         strongest = await strongest_group(session, blueprint)
@@ -75,98 +67,78 @@ async def open_work(
     `ctx.session` is not used; `ctx.blueprint` is the parent's with the changes made.
     """
     facts = ctx.engine.facts
-    nodes = await facts.nodes()
-    inside = [node.id for node in nodes if node.ascendancy is not None]
+    inside = frozenset(node.id for node in await facts.nodes() if node.ascendancy is not None)
     async with open_parallel(ctx.engine, None, sessions) as parallel:
-        seen = trial_prefix(parent.strongest, parent.blueprint)
-        loaded = LoadedSession(parallel, parent.xml, parent.blueprint, locks, frozenset(inside), seen)
+        prefix = trial_prefix(parent.strongest, parent.blueprint)
+        loaded = LoadedSession(parallel, parent.xml, parent.blueprint, locks, inside, prefix)
         await loaded.open(made)
         ctx = replace(ctx, session=loaded, blueprint=await loaded.blueprint())
-        work = await _work(ctx, loaded, parent, wish, locks)
+        objective = refine_objective(wish, parent.outputs, ctx.demands.floors)
+        needs = required_attributes(parent.inspection)
+        objective = replace(objective, flask_mana=await flask_mana(ctx), required=needs)
+        objective = replace(objective, gaps=objective.shortfalls(parent.outputs))
+        incumbent = RecordedIncumbent(loaded, ctx.blueprint, objective)
+        await incumbent.measure()
+        points = (await incumbent.learn_requirements()).points
+        graph = await loaded_graph(facts, ctx.blueprint)
+        # passive points of quests come along the way to a level, not at once
+        quests = QUEST_PASSIVE_POINTS * min(ctx.demands.level, CAMPAIGN_LEVEL) // CAMPAIGN_LEVEL
+        earned = min(points.get("available", 0), ctx.demands.level - 1 + quests)
+        work = Work(
+            ctx=ctx,
+            incumbent=incumbent,
+            locks=locks,
+            graph=graph or PassiveGraph([], []),
+            gems={gem.id: gem for gem in await facts.gems()},
+            bases={base.name: base for base in await facts.bases()},
+            nodes={node.id: node for node in await facts.nodes()},
+            strongest=parent.strongest,
+            points=earned - points.get("used", 0) if graph is not None else 0,
+            ascendancy_points=ctx.demands.floors.ascendancy_points - points.get("ascendancy_used", 0),
+            asides=[] if graph is not None else [NO_TREE],
+        )
         yield work
         work.asides = list(dict.fromkeys(work.asides))
 
 
-async def _work(ctx: SearchContext, loaded: LoadedSession, parent: Parent, wish: Wish, locks: Locks) -> Work:
-    facts = ctx.engine.facts
-    objective = refine_objective(wish, parent.outputs, ctx.demands.floors)
-    objective = replace(objective, flask_mana=await flask_mana(ctx), required=required_attributes(parent.inspection))
-    objective = replace(objective, gaps=objective.shortfalls(parent.outputs))
-    incumbent = RecordedIncumbent(loaded, ctx.blueprint, objective)
-    await incumbent.measure()
-    inspection = await incumbent.learn_requirements()
-    graph = await _graph(ctx)
-    points = inspection.points
-    return Work(
-        ctx=ctx,
-        incumbent=incumbent,
-        locks=locks,
-        graph=graph or PassiveGraph([], []),
-        gems={gem.id: gem for gem in await facts.gems()},
-        bases={base.name: base for base in await facts.bases()},
-        nodes={node.id: node for node in await facts.nodes()},
-        strongest=parent.strongest,
-        points=_earned(ctx.demands.level, points.get("available", 0)) - points.get("used", 0)
-        if graph is not None
-        else 0,
-        ascendancy_points=ctx.demands.floors.ascendancy_points - points.get("ascendancy_used", 0),
-        asides=[] if graph is not None else [NO_TREE],
-    )
-
-
-def _earned(level: int, available: int) -> int:
-    """Return the passive points a character of the level has: those of quests come along the way, not at once."""
-    quests = QUEST_PASSIVE_POINTS * min(level, CAMPAIGN_LEVEL) // CAMPAIGN_LEVEL
-    return min(available, level - 1 + quests)
-
-
-async def _graph(ctx: SearchContext) -> PassiveGraph | None:
-    start = next(c.start_node for c in await ctx.engine.facts.classes() if c.name == ctx.blueprint.class_name)
-    return loaded_graph(await ctx.engine.facts.nodes(), start, owned_of(ctx.blueprint))
-
-
-def available(work: Work) -> list[Lever]:
-    """Return the levers that may be pulled: not locked, and with something to pull."""
-    return [
-        lever for lever in LEVERS if not all(work.locks.holds(part) for part in lever.parts) and _useful(work, lever)
-    ]
-
-
-def _useful(work: Work, lever: Lever) -> bool:
-    if isinstance(lever, (TreeLever, PointLever, AttributeLever)) and not work.graph.nodes:
-        return False
-    if isinstance(lever, PointLever):
-        return work.points > 0
-    return work.ascendancy_points > 0 if isinstance(lever, AscendancyLever) else True
-
-
 async def screen(work: Work) -> dict[str, list[Candidate]]:
-    """Return per lever what it would do first, tried but not committed."""
-    return {lever.name: await lever.propose(work) for lever in available(work)}
+    """Return what each improvement would do first, tried but not committed; none for what is locked or has no means."""
+    has_tree = bool(work.graph.nodes)
+    possible = {
+        PointSpending: has_tree and work.points > 0,
+        TreeExchange: has_tree,
+        AttributeSwitch: has_tree,
+        AscendancySpending: work.ascendancy_points > 0,
+    }
+    return {
+        improvement.name: await improvement.candidates(work)
+        for improvement in IMPROVEMENTS
+        if not all(work.locks.holds(part) for part in improvement.parts) and possible.get(type(improvement), True)
+    }
 
 
 def order(screened: Mapping[str, Sequence[Candidate]], damage: bool) -> list[str]:
-    """Return the levers in the order in which to pull them: what is free, then what promised most.
+    """Return the improvements in the order in which to make them: what is free, then what promised most.
 
     Supports, which cannot be screened, come early when damage is wished and late otherwise.
     """
     first = [name for name in screened if name in FREE]
-    blind = [lever.name for lever in LEVERS if isinstance(lever, (AttributeLever, SupportLever))]
+    blind = [one.name for one in IMPROVEMENTS if isinstance(one, (AttributeSwitch, SupportExchange))]
     seen = [name for name in screened if name not in FREE and name not in blind and screened[name]]
     best = sorted(seen, key=lambda name: (-sum(p.gain for p in screened[name]), name))
     early = [name for name in blind if name in screened]
     return [*first, *early, *best] if damage else [*first, *best, *early]
 
 
-async def pull(work: Work, name: str, hints: Sequence[Candidate]) -> list[Commit]:
-    """Pull one lever and return what it committed; one that ends worse than it began is taken back."""
-    lever = next(lever for lever in LEVERS if lever.name == name)
-    before, score, count = work.incumbent.blueprint, work.incumbent.score, len(work.incumbent.commits)
-    work.incumbent.reason = name
-    await lever.pull(work, hints)
-    if work.incumbent.score <= score and work.incumbent.blueprint != before:
-        await work.incumbent.rewind(before)
-    return work.incumbent.commits[count:]
+async def improve(work: Work, name: str, known: Sequence[Candidate]) -> list[Commit]:
+    """Make one improvement and return what it committed; one that ends worse than it began is taken back."""
+    incumbent = work.incumbent
+    before, score, count = incumbent.blueprint, incumbent.score, len(incumbent.commits)
+    incumbent.reason = name
+    await next(one for one in IMPROVEMENTS if one.name == name).make(work, known)
+    if incumbent.score <= score and incumbent.blueprint != before:
+        await incumbent.rewind(before)
+    return incumbent.commits[count:]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a lever works with, and what levers answer."""
+"""A refinement under way: the file's build with a record of its commits, and what an improvement works with."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from app.search.incumbent import Incumbent
 from app.search.objective import Objective
 from app.search.passives.graph import PassiveGraph
 from app.search.refine.objective import RefineObjective
-from app.search.refine.session import LoadedSession
+from app.search.sessions import LoadedSession
+
+WORTHWHILE = 0.005
+"""A change must raise the score by this (half a per cent) to be worth the trouble of making it."""
 
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit: the build before, the changes, and the figures before and after."""
+    """What was committed at once: the build before, the changes, the figures before and after, and what for."""
 
     build: Blueprint
     changes: tuple[Change, ...]
@@ -30,7 +33,7 @@ class Commit:
 
 
 class RecordedIncumbent(Incumbent):
-    """An incumbent on a loaded file, which keeps a record of its commits and what they were for."""
+    """An incumbent on a loaded file, which keeps a record of its commits; `reason`: what the next ones are for."""
 
     def __init__(self, session: LoadedSession, blueprint: Blueprint, objective: Objective) -> None:
         super().__init__(session, blueprint, objective)
@@ -54,10 +57,6 @@ class RecordedIncumbent(Incumbent):
             del self.commits[at:]
 
 
-WORTHWHILE = 0.005
-"""A change must raise the score by this (half a per cent) to be worth the trouble of making it."""
-
-
 @dataclass(frozen=True)
 class Candidate:
     """Something that could be done: changes that go together, the measured figures and the gain in score."""
@@ -73,7 +72,7 @@ class Work:
     """A refinement under way.
 
     `strongest`: the 1-based group whose damage counts. `points`, `ascendancy_points`: what is not spent. `asides`: what
-    the user should know about levers that could not be pulled.
+    the user should know about improvements that could not be made.
     """
 
     ctx: SearchContext
@@ -103,7 +102,7 @@ class Work:
         """Return whether the wish is fulfilled with something to spare."""
         return self.objective.enough(self.incumbent.outputs)
 
-    async def proposals(self, named: Sequence[tuple[str, Sequence[Change]]]) -> list[Candidate]:
+    async def tried(self, named: Sequence[tuple[str, Sequence[Change]]]) -> list[Candidate]:
         """Try what is named and return it, best first."""
         outputs = await self.incumbent.outputs_of([changes for _, changes in named])
         found = [
@@ -113,7 +112,7 @@ class Work:
         return sorted(found, key=lambda p: (-p.gain, p.name))
 
 
-class Lever(Protocol):
+class Improvement(Protocol):
     """One way to improve a build."""
 
     @property
@@ -126,10 +125,10 @@ class Lever(Protocol):
         """What it touches."""
         ...
 
-    async def propose(self, work: Work) -> list[Candidate]:
-        """Return what this lever would do first, best first; nothing when it cannot help."""
+    async def candidates(self, work: Work) -> list[Candidate]:
+        """Return what this improvement would do first, best first; nothing when it cannot help."""
         ...
 
-    async def pull(self, work: Work, hints: Sequence[Candidate]) -> None:
-        """Commit what helps until the wish is fulfilled or nothing worthwhile is left; `hints` were found before."""
+    async def make(self, work: Work, known: Sequence[Candidate]) -> None:
+        """Commit what helps until the wish is fulfilled or nothing worthwhile is left; `known` was found before."""
         ...
