@@ -58,16 +58,16 @@ def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Start servers on one data directory; whatever still runs at the end is ended."""
     started: list[Server] = []
 
-    def start(**environment: str) -> Server:
+    def start(ready: bool = True, **environment: str) -> Server:
         server = Server(tmp_path, **environment)
         started.append(server)
-        server.wait_until_ready()
+        if ready:
+            server.wait_until_ready()
         return server
 
     yield start
     for server in started:
         if server.process.poll() is None:
             server.stop(signal.SIGKILL)
-        if not server.log.closed:
-            server.client.close()
-            server.log.close()
+        server.client.close()
+        server.log.close()

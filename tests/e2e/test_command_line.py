@@ -43,8 +43,8 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
     """Run the command line to its end."""
-    process = start(folder, *arguments)
-    out, err = process.communicate(timeout=1800)
+    with start(folder, *arguments) as process:
+        out, err = process.communicate(timeout=1800)
     return process.returncode, out, err
 
 
@@ -91,14 +91,14 @@ def test_json_is_what_the_api_returns_and_equal_prompts_give_equal_bytes(tmp_pat
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_it_and_keeps_what_is_valid(tmp_path: Path, number: int) -> None:
-    process = start(tmp_path, "build", PROMPT)
-    assert process.stderr is not None
-    line = ""
-    while "construct" not in line:
-        line = process.stderr.readline()
-        assert line, "ended before it was interrupted"
-    process.send_signal(number)
-    out, err = process.communicate(timeout=180)
+    with start(tmp_path, "build", PROMPT) as process:
+        assert process.stderr is not None
+        line = ""
+        while "construct" not in line:
+            line = process.stderr.readline()
+            assert line, "ended before it was interrupted"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=180)
     assert process.returncode == 130
     assert "interrupted" in err
     assert "Traceback" not in err

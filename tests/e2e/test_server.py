@@ -135,12 +135,10 @@ def test_tokens_guard_a_real_server(start_server: Start) -> None:
     assert "Buildwright" in page.text
 
 
-def test_a_second_server_on_the_same_store_is_refused(start_server: Start, tmp_path: Path) -> None:
+def test_a_second_server_on_the_same_store_is_refused(start_server: Start) -> None:
     start_server()
-    second = Server(tmp_path)
+    second = start_server(ready=False)
     assert second.process.wait(timeout=180) == 1
     text = Path(second.log.name).read_text()
     assert "another process" in text.splitlines()[-1]
     assert "storage_locked" in text.splitlines()[-1]
-    second.client.close()
-    second.log.close()

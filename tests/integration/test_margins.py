@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -48,11 +50,18 @@ async def test_every_budget_says_what_one_more_unit_is_worth(tmp_path: Path) -> 
     assert strength.marginal == pytest.approx(await worth_of_strength(xml) / 5, rel=1e-3)
 
 
+@asynccontextmanager
+async def open_engine() -> AsyncIterator[ProcessEngine]:
+    engine = ProcessEngine("sketch", workers=1)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
 async def worth_of_strength(xml: bytes) -> float:
     """Return the relative gain in effective hit points of one more passive that gives Strength, bought for real."""
-    engine = ProcessEngine("sketch", workers=1)
-    await engine.start()
-    async with engine.session() as session:
+    async with open_engine() as engine, engine.session() as session:
         await session.load(xml)
         before = (await session.stats()).values["TotalEHP"]
         owned = {node.id for node in (await session.blueprint()).nodes}
@@ -61,5 +70,4 @@ async def worth_of_strength(xml: bytes) -> float:
         free = sorted(n.id for n in nodes.values() if n.kind == "attribute" and n.id in beside - owned)
         await session.apply([Allocate(nodes=[PassiveNode(id=free[0], attribute=Attribute.STRENGTH)])])
         after = (await session.stats()).values["TotalEHP"]
-    await engine.close()
     return after / before - 1

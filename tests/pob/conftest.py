@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -19,11 +19,16 @@ from tests.conftest import pob_home
 class Child:
     """A forked backend; `call` raises what the backend raised."""
 
+    _open: ClassVar[set[Connection]] = set()
+    """Our ends of all pipes: a fork that kept one would hold the child at its other end for ever."""
+
     def __init__(self, backend: PobBackend) -> None:
         self._here, there = Pipe()
+        self._open.add(self._here)
         self._pid = os.fork()
         if self._pid == 0:
-            self._here.close()
+            for end in self._open:
+                end.close()
             _serve(backend, there)
         there.close()
 
@@ -45,6 +50,7 @@ class Child:
         return values
 
     def close(self) -> None:
+        self._open.discard(self._here)
         self._here.close()
         os.waitpid(self._pid, 0)
 

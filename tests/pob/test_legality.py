@@ -113,9 +113,11 @@ def test_uniques_have_to_be_had(pob_path: Path) -> None:
 
 async def test_the_chased_uniques_exist(pob_path: Path) -> None:
     engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
-    await engine.start()
-    uniques = await engine.facts.uniques()
-    await engine.close()
+    try:
+        await engine.start()
+        uniques = await engine.facts.uniques()
+    finally:
+        await engine.close()
     assert {unique.name for unique in uniques} >= CHASED
     assert {unique.source for unique in uniques if unique.name in CHASED} == {""}
     assert all(unique.source.startswith("Drops from ") for unique in uniques if unique.source not in ("", GONE))

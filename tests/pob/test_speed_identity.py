@@ -81,8 +81,8 @@ def _check(backend: PobBackend, facts: Facts, name: str, start: Any) -> None:
             for changes, theirs_row, our_row in zip(candidates, expected, found, strict=True):
                 assert _unequal(theirs_row, our_row) == {}, (name, changes)
     finally:
-        theirs.close()  # the younger one first: it holds the older one's pipe open
         ours.close()
+        theirs.close()
 
 
 def _unequal(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, tuple[float | None, float | None]]:

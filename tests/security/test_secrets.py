@@ -42,12 +42,12 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def test_no_secret_leaves_the_process(tmp_path: Path) -> None:
-    process = start(tmp_path)
     looked_at = 0
-    while process.poll() is None:
-        for child in children(process.pid):
-            looked_at += assert_clean(child)
-        time.sleep(0.2)
+    with start(tmp_path) as process:
+        while process.poll() is None:
+            for child in children(process.pid):
+                looked_at += assert_clean(child)
+            time.sleep(0.2)
     assert process.returncode in (0, 3)
     assert looked_at > 0
     written = [file for file in tmp_path.rglob("*") if file.is_file()]

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,18 +73,17 @@ async def test_the_file_is_durable_and_concurrent(storage: Storage) -> None:
 async def test_readers_do_not_wait_for_a_writer(storage: Storage) -> None:
     record = await storage.builds.insert(new_record())
     async with storage.database.write():
-        assert await asyncio.wait_for(storage.builds.get(record.id), 1) == record
+        assert await asyncio.wait_for(storage.builds.get(record.id), 30) == record
 
 
 async def test_a_foreign_writer_is_waited_for(storage: Storage, tmp_path: Path) -> None:
     record = await storage.builds.insert(new_record())
-    with sqlite3.connect(tmp_path / "builds.db", isolation_level=None) as foreign:
+    with closing(sqlite3.connect(tmp_path / "builds.db", isolation_level=None)) as foreign:
         foreign.execute("BEGIN IMMEDIATE")
         claiming = asyncio.create_task(storage.builds.claim(record.id))
         await asyncio.sleep(0.3)
         assert not claiming.done()
         foreign.execute("COMMIT")
-    foreign.close()
     assert await claiming is not None
 
 
@@ -91,12 +91,10 @@ async def test_a_lock_that_stays_is_reported_as_busy(storage: Storage, tmp_path:
     record = await storage.builds.insert(new_record())
     async with storage.database.write() as session:
         await session.execute(text("PRAGMA busy_timeout = 50"))
-    foreign = sqlite3.connect(tmp_path / "builds.db", isolation_level=None)
-    foreign.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StorageBusy):
-        await storage.builds.claim(record.id)
-    foreign.execute("ROLLBACK")
-    foreign.close()
+    with closing(sqlite3.connect(tmp_path / "builds.db", isolation_level=None)) as foreign:
+        foreign.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageBusy):
+            await storage.builds.claim(record.id)
     assert (await storage.builds.get(record.id)).epoch == 0
 
 

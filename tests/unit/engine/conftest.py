@@ -49,7 +49,7 @@ def open_files() -> set[int]:
     return {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
 
 
-async def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+async def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Return what the condition says once it holds, or after so many seconds."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:  # noqa: ASYNC110 - other processes set no event of ours

@@ -101,7 +101,7 @@ async def test_closing_ends_all_of_them(nest: Nest) -> None:
     await asyncio.sleep(0)
     await spares.close()
     for process in nest.processes:
-        process.wait(timeout=5)
+        process.wait(timeout=60)
     assert nest.living() == 0
     spares.stock()
     assert await spares.take() is None
