@@ -1,4 +1,4 @@
-"""`bench baseline`: how long each tool takes here, as the budgets that efficiency is measured by."""
+"""`bench baseline`: how long each tool takes here, as the target times that efficiency is measured by."""
 
 from __future__ import annotations
 

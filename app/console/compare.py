@@ -8,7 +8,7 @@ import typer
 
 from app.core.config import Settings
 from app.metrics.comparison import Comparison, Delta, Deltas, Outcomes, ToolUse
-from app.metrics.statistics import Interval
+from app.metrics.figures import Interval
 from app.wiring import open_reading
 
 _NONE = "-"

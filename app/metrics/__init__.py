@@ -1,1 +1,1 @@
-"""Metrics."""
+"""What is computed of recorded calls: figures, efficiency, expectations, comparisons. Pure; nothing is called here."""

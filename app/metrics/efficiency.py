@@ -18,12 +18,12 @@ from app.model.names import Phase
 BASELINE = "baseline.json"
 """The file's name; `buildwright bench baseline` renews it."""
 
-Budgets = Mapping[str, Mapping[str, float]]
-"""Milliseconds by engine name and tool."""
+TargetTimes = Mapping[str, Mapping[str, float]]
+"""Milliseconds that score full marks, by engine name and tool."""
 
 
-def load_budgets(path: Path) -> Budgets:
-    """Return the budgets in the file; none when there is no file.
+def load_targets(path: Path) -> TargetTimes:
+    """Return the target times in the file; none when there is no file.
 
     Raises:
         ValueError, KeyError: the file is not a baseline.
@@ -45,8 +45,9 @@ LOW_CALLS = 5
 class Efficiency(Model):
     """Terms and summary, 0-1, null where they cannot be computed.
 
-    `reliability`: successful calls per attempt. `time`: mean of budget / duration, at most 1, over executed good
-    attempts of tools with a budget. `use`: 1 - avoidable executions / executions. `cost`: budget / cost, at most 1.
+    `reliability`: successful calls per attempt. `time`: mean of target / duration, at most 1, over executed good
+    attempts of tools with a target time. `use`: 1 - avoidable executions / executions.
+    `cost`: budget / cost, at most 1.
     `score`: exp of the weighted mean of logarithms (weights .40 .25 .20 .15; terms floored at .05), over the terms
     there are. `low_calls`: fewer than five calls, too few to mean much.
     """
@@ -62,44 +63,29 @@ class Efficiency(Model):
 def efficiency(
     events: Sequence[Attempt],
     run: Figures,
-    budgets_ms: Mapping[str, float],
+    target_ms: Mapping[str, float],
     budget_usd: float | None,
 ) -> Efficiency:
     """Return the efficiency of a run with these figures."""
+    timed = [
+        min(1.0, target_ms[event.tool] / event.duration_ms) if event.duration_ms else 1.0
+        for event in events
+        if event.tool in target_ms and is_executed(event) and event.outcome is CallOutcome.OK
+    ]
+    spent = float(run.cost_usd) if run.cost_usd is not None else 0.0
+    priced = budget_usd is not None and not run.unpriced_calls and spent
     terms = {
         "reliability": run.attempt_yield,
-        "time": _time(events, budgets_ms),
+        "time": rate(sum(timed), len(timed)),
         "use": 1 - run.avoidable / run.executed if run.executed else None,
-        "cost": _cost(run, budget_usd),
+        "cost": min(1.0, budget_usd / spent) if priced and budget_usd is not None else None,
     }
-    return Efficiency(score=_score(terms), low_calls=run.calls < LOW_CALLS, **terms)
-
-
-def _time(events: Sequence[Attempt], budgets_ms: Mapping[str, float]) -> float | None:
-    shares = [
-        min(1.0, budgets_ms[event.tool] / event.duration_ms) if event.duration_ms else 1.0
-        for event in events
-        if event.tool in budgets_ms and is_executed(event) and event.outcome is CallOutcome.OK
-    ]
-    return rate(sum(shares), len(shares))
-
-
-def _cost(run: Figures, budget_usd: float | None) -> float | None:
-    spent = float(run.cost_usd) if run.cost_usd is not None else 0.0
-    if budget_usd is None or run.unpriced_calls or not spent:
-        return None
-    return min(1.0, budget_usd / spent)
-
-
-def _score(terms: Mapping[str, float | None]) -> float | None:
-    reliability = terms["reliability"]
-    if reliability is None:
-        return None
-    if reliability == 0:
-        return 0.0
     known = {name: value for name, value in terms.items() if value is not None}
-    weight = sum(_WEIGHTS[name] for name in known)
-    return exp(sum(_WEIGHTS[name] * log(max(_FLOOR, value)) for name, value in known.items()) / weight)
+    score = None if run.attempt_yield is None else 0.0
+    if run.attempt_yield:
+        weight = sum(_WEIGHTS[name] for name in known)
+        score = exp(sum(_WEIGHTS[name] * log(max(_FLOOR, value)) for name, value in known.items()) / weight)
+    return Efficiency(score=score, low_calls=run.calls < LOW_CALLS, **terms)
 
 
 class ToolFigures(Figures):
@@ -129,31 +115,25 @@ def measure(
     events: Sequence[Attempt],
     *,
     ended: bool = True,
-    budgets_ms: Mapping[str, float] | None = None,
+    target_ms: Mapping[str, float] | None = None,
     budget_usd: float | None = None,
 ) -> Metrics:
     """Return the metrics of all events of one build.
 
-    `ended`: whether the build is finished, so that a call without an end counts as failed. `budgets_ms`: the time
+    `ended`: whether the build is finished, so that a call without an end counts as failed. `target_ms`: the time
     per tool that scores full marks; without any, time is not scored. `budget_usd`: likewise for money.
     """
     ordered = sorted(events, key=lambda event: event.seq)
     history = History.of(ordered, ended)
     run = figures(ordered, history, leaves_only=True)
-    phases = dict.fromkeys(event.phase for event in ordered)
-    return Metrics(
-        run=run,
-        phases=[_phase(phase, [e for e in ordered if e.phase is phase], history) for phase in phases],
-        efficiency=efficiency(ordered, run, budgets_ms or {}, budget_usd),
-    )
-
-
-def _phase(phase: Phase, events: Sequence[Attempt], history: History) -> PhaseFigures:
-    whole = figures(events, history, leaves_only=True)
-    tools = [_tool(name, [e for e in events if e.tool == name], history) for name in sorted({e.tool for e in events})]
-    return PhaseFigures(phase=phase, tools=tools, **whole.model_dump())
-
-
-def _tool(tool: str, events: Sequence[Attempt], history: History) -> ToolFigures:
-    whole = figures(events, history, leaves_only=False)
-    return ToolFigures(tool=tool, kind=events[0].kind.value, **whole.model_dump())
+    phases = []
+    for phase in dict.fromkeys(event.phase for event in ordered):
+        inside = [event for event in ordered if event.phase is phase]
+        tools = []
+        for tool in sorted({event.tool for event in inside}):
+            calls = [event for event in inside if event.tool == tool]
+            whole = figures(calls, history, leaves_only=False)
+            tools.append(ToolFigures(tool=tool, kind=calls[0].kind.value, **whole.model_dump()))
+        whole = figures(inside, history, leaves_only=True)
+        phases.append(PhaseFigures(phase=phase, tools=tools, **whole.model_dump()))
+    return Metrics(run=run, phases=phases, efficiency=efficiency(ordered, run, target_ms or {}, budget_usd))

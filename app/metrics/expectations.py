@@ -30,46 +30,36 @@ def parse_arguments(specs: Mapping[str, object]) -> dict[str, Matcher]:
 
 def match_arguments(matchers: Mapping[str, Matcher], arguments: object) -> Match:
     """Compare all keys in sorted order; every failure is named, joined by "; "."""
-    failures = [
-        f"{key}: {found.reason}"
-        for key, matcher in sorted(matchers.items())
-        if not (found := _match_one(matcher, lookup(arguments, key))).ok
-    ]
+    failures = []
+    for key, matcher in sorted(matchers.items()):
+        value = lookup(arguments, key)
+        missing = Match(matcher.wants_absence, "not present on the call")
+        found = missing if is_missing(value) else matcher.match(value)
+        if not found.ok:
+            failures.append(f"{key}: {found.reason}")
     return Match(not failures, "; ".join(failures) or "all arguments match")
 
 
 def lookup(arguments: object, key: str) -> Any:
-    """Return the value under the key, or a marker that `is_missing` knows."""
-    if key.startswith("/"):
-        return _follow(arguments, key[1:].split("/"))
-    return arguments.get(key, _MISSING) if isinstance(arguments, Mapping) else _MISSING
-
-
-def is_missing(value: object) -> bool:
-    """Whether `lookup` found nothing (null is something)."""
-    return value is _MISSING
-
-
-def _match_one(matcher: Matcher, value: Any) -> Match:
-    if is_missing(value):
-        return Match(matcher.wants_absence, "not present on the call")
-    return matcher.match(value)
-
-
-def _follow(value: Any, parts: list[str]) -> Any:
-    for part in (raw.replace("~1", "/").replace("~0", "~") for raw in parts):
+    """Return the value under the key, or a marker that `is_missing` knows; a key with a slash is a JSON Pointer."""
+    if not key.startswith("/"):
+        return arguments.get(key, _MISSING) if isinstance(arguments, Mapping) else _MISSING
+    value: Any = arguments
+    for part in (raw.replace("~1", "/").replace("~0", "~") for raw in key[1:].split("/")):
+        # RFC 6901: decimal digits without leading zeros; bounded so that no huge number is parsed.
+        is_index = part.isascii() and part.isdigit() and len(part) <= 9 and (part == "0" or part[0] != "0")
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, list) and _is_index(part) and int(part) < len(value):
+        elif isinstance(value, list) and is_index and int(part) < len(value):
             value = value[int(part)]
         else:
             return _MISSING
     return value
 
 
-def _is_index(part: str) -> bool:
-    """RFC 6901: decimal digits without leading zeros; bounded so that no huge number is parsed."""
-    return part.isascii() and part.isdigit() and len(part) <= 9 and (part == "0" or part[0] != "0")
+def is_missing(value: object) -> bool:
+    """Whether `lookup` found nothing (null is something)."""
+    return value is _MISSING
 
 
 ToolName = Annotated[str, Field(min_length=1, max_length=200)]
@@ -173,11 +163,25 @@ def evaluate(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
     """
     finders = [_finder(item.tool, item.args, item.require_ok) for item in wanted.expect]
     forbidden = [_forbidden_finder(item) for item in wanted.forbidden_tools]
-    checks = [
-        *_check_expectations(wanted.expect, finders, calls),
-        *(_check_required(name, calls) for name in wanted.required_tools),
-        *(_check_forbidden(name, find, calls) for name, find in forbidden),
-        *_check_counts(wanted, calls),
+    checks = _check_expected(wanted.expect, finders, calls)
+    for name in wanted.required_tools:
+        matched = [call.sequence for call in calls if call.tool_name == name]
+        reason = f"called {len(matched)} times" if matched else "never called"
+        checks.append(Check(name=f"required {name}", passed=bool(matched), reason=reason, matched=matched))
+    for name, find in forbidden:
+        matched = [call.sequence for call in calls if find(call)[0]]
+        reason = f"called by {matched}" if matched else "never called"
+        checks.append(Check(name=f"forbidden {name}", passed=not matched, reason=reason, matched=matched))
+    rounds = max((call.turn for call in calls), default=0)
+    bounds: list[tuple[str, int | None, int, Callable[[int, int], bool]]] = [
+        ("min_calls", wanted.min_calls, len(calls), operator.ge),
+        ("max_calls", wanted.max_calls, len(calls), operator.le),
+        ("max_rounds", wanted.max_rounds, rounds, operator.le),
+    ]
+    checks += [
+        Check(name=name, passed=fits(have, bound), reason=f"{have} recorded, bound {bound}")
+        for name, bound, have, fits in bounds
+        if bound is not None
     ]
     passed = sum(check.passed for check in checks)
     return Verdict(passed=passed == len(checks), score=passed / len(checks), checks=checks)
@@ -186,20 +190,19 @@ def evaluate(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
 Finder = Callable[[RecordedCall], tuple[bool, str]]
 
 
-def _name_matcher(tool: str) -> Callable[[str], bool]:
+def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
+    """Return what tells whether a call is the one, and why not when only its arguments are wrong."""
     if len(tool) > 2 and tool.startswith("/") and tool.endswith("/"):
         pattern = compile_pattern(tool[1:-1])
-        return lambda name: pattern.fullmatch(name) is not None
-    if not tool.strip():
+    elif tool.strip():
+        pattern = None
+    else:
         raise InputError("a tool name is blank")
-    return lambda name: name == tool
-
-
-def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
-    fits, matchers = _name_matcher(tool), parse_arguments(args)
+    matchers = parse_arguments(args)
 
     def find(call: RecordedCall) -> tuple[bool, str]:
-        if not fits(call.tool_name):
+        name = call.tool_name
+        if name != tool if pattern is None else pattern.fullmatch(name) is None:
             return False, ""
         found = match_arguments(matchers, call.args)
         if found.ok and require_ok and not call.success:
@@ -214,7 +217,7 @@ def _forbidden_finder(item: str | Forbidden) -> tuple[str, Finder]:
     return forbidden.tool, _finder(forbidden.tool, forbidden.args, require_ok=False)
 
 
-def _check_expectations(
+def _check_expected(
     wanted: Sequence[Expectation], finders: Sequence[Finder], calls: Sequence[RecordedCall]
 ) -> list[Check]:
     consumed: set[int] = set()
@@ -223,47 +226,16 @@ def _check_expectations(
     for item, find in zip(wanted, finders, strict=True):
         after = last_in_order if item.order == "in_order" else 0
         free = [call for call in calls if call.sequence > after and not (item.times and call.sequence in consumed)]
-        check = _check_one(item, find, free)
+        verdicts = [(call.sequence, *find(call)) for call in free]
+        matched = [sequence for sequence, ok, _ in verdicts if ok]
+        times = item.times or Times()
+        enough = len(matched) >= times.min and (times.max is None or len(matched) <= times.max)
+        reasons = [f"call {sequence}: {reason}" for sequence, ok, reason in verdicts if not ok and reason]
+        found = f"{len(matched)} matching calls, wanted {times.min} to {times.max if times.max is not None else 'any'}"
+        reason = found if matched or not reasons else f"{found}; {'; '.join(reasons[:5])}"
+        checks.append(Check(name=f"expect {item.tool}", passed=enough, reason=reason, matched=matched))
         if item.times:
-            consumed.update(check.matched)
-        if item.order == "in_order" and check.matched:
-            last_in_order = check.matched[0] if item.times is None else check.matched[-1]
-        checks.append(check)
+            consumed.update(matched)
+        if item.order == "in_order" and matched:
+            last_in_order = matched[0] if item.times is None else matched[-1]
     return checks
-
-
-def _check_one(item: Expectation, find: Finder, calls: Sequence[RecordedCall]) -> Check:
-    verdicts = [(call, *find(call)) for call in calls]
-    matched = [call.sequence for call, ok, _ in verdicts if ok]
-    times = item.times or Times()
-    enough = len(matched) >= times.min and (times.max is None or len(matched) <= times.max)
-    reasons = [f"call {call.sequence}: {reason}" for call, ok, reason in verdicts if not ok and reason]
-    found = f"{len(matched)} matching calls, wanted {times.min} to {times.max if times.max is not None else 'any'}"
-    reason = found if matched or not reasons else f"{found}; {'; '.join(reasons[:5])}"
-    return Check(name=f"expect {item.tool}", passed=enough, reason=reason, matched=matched)
-
-
-def _check_required(name: str, calls: Sequence[RecordedCall]) -> Check:
-    matched = [call.sequence for call in calls if call.tool_name == name]
-    reason = f"called {len(matched)} times" if matched else "never called"
-    return Check(name=f"required {name}", passed=bool(matched), reason=reason, matched=matched)
-
-
-def _check_forbidden(name: str, find: Finder, calls: Sequence[RecordedCall]) -> Check:
-    matched = [call.sequence for call in calls if find(call)[0]]
-    reason = f"called by {matched}" if matched else "never called"
-    return Check(name=f"forbidden {name}", passed=not matched, reason=reason, matched=matched)
-
-
-def _check_counts(wanted: Expectations, calls: Sequence[RecordedCall]) -> list[Check]:
-    rounds = max((call.turn for call in calls), default=0)
-    bounds: list[tuple[str, int | None, int, Callable[[int, int], bool]]] = [
-        ("min_calls", wanted.min_calls, len(calls), operator.ge),
-        ("max_calls", wanted.max_calls, len(calls), operator.le),
-        ("max_rounds", wanted.max_rounds, rounds, operator.le),
-    ]
-    return [
-        Check(name=name, passed=fits(have, bound), reason=f"{have} recorded, bound {bound}")
-        for name, bound, have, fits in bounds
-        if bound is not None
-    ]

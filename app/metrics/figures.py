@@ -1,19 +1,22 @@
-"""Counts, rates and times of a set of tool events. Pure; null wherever there is nothing to divide by."""
+"""Counts, rates and times of a set of tool events, and how sure they are.
+
+Pure, and the same on every run; null wherever there is nothing to divide by.
+"""
 
 from __future__ import annotations
 
+import random
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from math import ceil, inf
-from statistics import median
+from math import ceil, inf, sqrt
+from statistics import fmean, median
 
-from app.metrics.statistics import Interval, wilson
 from app.model.base import Model
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolKind
-from app.telemetry.prometheus import SECONDS as _BOUNDS_S
+from app.telemetry.prometheus import SECONDS
 
 P95_NEEDS = 20
 """Fewer samples than this have no 95th percentile worth showing."""
@@ -22,6 +25,16 @@ _MILLISECOND = timedelta(milliseconds=1)
 _NEVER = inf
 _ANSWERED_FROM_CACHE = (CacheUse.HIT, CacheUse.COALESCED)
 _CACHE_LOOKUPS = (*_ANSWERED_FROM_CACHE, CacheUse.MISS)
+_Z95 = 1.959963984540054
+_RESAMPLES = 2000
+_SEED = 20240229
+
+
+class Interval(Model):
+    """A 95 % interval."""
+
+    low: float
+    high: float
 
 
 class Figures(Model):
@@ -114,14 +127,19 @@ class History:
 def figures(events: Sequence[Attempt], history: History, *, leaves_only: bool) -> Figures:
     """Return the figures of some events of a run; `leaves_only` leaves containing calls out of the sums."""
     executed = [event for event in events if is_executed(event)]
+    known_usd = [Decimal(event.cost_usd) for event in events if event.cost_usd is not None]
+    unpriced = {e.call_id for e in events if e.kind is ToolKind.LLM and e.cost_usd is None and is_executed(e)}
+    used = [event.usage for event in events if event.usage is not None]
+    kinds = sorted({kind for usage in used for kind in usage})
     return Figures.model_validate(
         {
-            **_counts(events, history.ended),
-            **_latencies(executed),
-            **_times(events, history, leaves_only),
+            **_calls(events, history.ended),
+            **_times(events, executed, history, leaves_only),
             **_cache(events, executed, history),
-            "loops": _loops(events),
-            **_cost(events),
+            "tokens": {kind: sum(usage.get(kind, 0) for usage in used) for kind in kinds} if used else None,
+            "cost_usd": str(sum(known_usd, Decimal())) if known_usd else None,
+            "unpriced_calls": len(unpriced),
+            "cost_complete": not unpriced,
         }
     )
 
@@ -153,7 +171,29 @@ def union_ms(spans: Iterable[tuple[float, float]]) -> float:
     return total
 
 
-def _counts(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
+def wilson(successes: int, trials: int) -> Interval | None:
+    """Return the Wilson score interval of a rate (E. B. Wilson, 1927); None of no trials."""
+    if not trials:
+        return None
+    share, z2 = successes / trials, _Z95 * _Z95
+    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = _Z95 * sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)) / (1 + z2 / trials)
+    return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
+
+
+def bootstrap(differences: Sequence[float]) -> Interval | None:
+    """Return the percentile interval of the mean of paired differences, resampled 2,000 times with a fixed seed.
+
+    None of fewer than two pairs: one pair says nothing about how much pairs vary.
+    """
+    if len(differences) < 2:
+        return None
+    draw = random.Random(_SEED)  # noqa: S311  a fixed seed, so that equal data give equal intervals
+    means = sorted(fmean(draw.choices(differences, k=len(differences))) for _ in range(_RESAMPLES))
+    return Interval(low=means[int(0.025 * _RESAMPLES)], high=means[int(0.975 * _RESAMPLES) - 1])
+
+
+def _calls(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
     finals: dict[str, Attempt] = {}
     for event in events:
         if event.call_id not in finals or finals[event.call_id].attempt < event.attempt:
@@ -163,6 +203,13 @@ def _counts(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
     judged = len(finals) - (0 if ended else unfinished)
     first_ok = sum(1 for event in events if event.attempt == 1 and event.outcome is CallOutcome.OK)
     ok_calls = outcomes.count(CallOutcome.OK)
+    # A loop is a maximal run of three or more equal calls in a row, phase by phase.
+    loops, length, last = 0, 0, None
+    for event in (event for event in events if event.attempt == 1):
+        key = (event.phase, event.tool, event.args_sha256)
+        length = length + 1 if key == last else 1
+        loops += length == 3
+        last = key
     return {
         "calls": len(finals),
         "attempts": len(events),
@@ -174,38 +221,35 @@ def _counts(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
         "first_attempt_success_rate": rate(first_ok, judged),
         "first_attempt_interval": wilson(first_ok, judged),
         "attempt_yield": rate(ok_calls, len(events) - (0 if ended else unfinished)),
+        "loops": loops,
     }
 
 
-def _latencies(executed: Sequence[Attempt]) -> dict[str, object]:
+def _times(
+    events: Sequence[Attempt], executed: Sequence[Attempt], history: History, leaves_only: bool
+) -> dict[str, object]:
     counted = (CallOutcome.OK, CallOutcome.TIMEOUT)
     sample = sorted(e.duration_ms or 0.0 for e in executed if e.outcome in counted)
-    return {
+    reached = [bisect_right(sample, bound * 1000) for bound in SECONDS]
+    buckets = [high - low for low, high in zip([0, *reached], [*reached, len(sample)], strict=True)]
+    latencies = {
         "latency_samples": len(sample),
         "mean_ms": rate(sum(sample), len(sample)),
         "p50_ms": nearest_rank(sample, 0.5),
         "p95_ms": nearest_rank(sample, 0.95) if len(sample) >= P95_NEEDS else None,
         "max_ms": sample[-1] if sample else None,
-        "histogram": _histogram(sample),
+        "histogram": dict(zip([*map(str, SECONDS), "+Inf"], buckets, strict=True)),
     }
-
-
-def _histogram(ordered: Sequence[float]) -> dict[str, int]:
-    reached = [bisect_right(ordered, bound * 1000) for bound in _BOUNDS_S]
-    counts = [high - low for low, high in zip([0, *reached], [*reached, len(ordered)], strict=True)]
-    return dict(zip([*map(str, _BOUNDS_S), "+Inf"], counts, strict=True))
-
-
-def _times(events: Sequence[Attempt], history: History, leaves_only: bool) -> dict[str, object]:
     timed = [e for e in events if e.duration_ms is not None]
-    summed = [e for e in timed if not (leaves_only and e.call_id in history.parents)]
     if not timed:
-        return dict.fromkeys(("busy_ms", "wall_ms", "idle_ms", "sum_ms", "wasted_ms", "concurrency"))
+        return {**latencies, **dict.fromkeys(("busy_ms", "wall_ms", "idle_ms", "sum_ms", "wasted_ms", "concurrency"))}
+    summed = [e for e in timed if not (leaves_only and e.call_id in history.parents)]
     spans = [history.spans[e.seq] for e in timed]
     busy, wall = union_ms(spans), max(end for _, end in spans) - min(start for start, _ in spans)
     leaves_busy = busy if len(summed) == len(timed) else union_ms(history.spans[e.seq] for e in summed)
     total = sum(e.duration_ms or 0.0 for e in summed)
     return {
+        **latencies,
         "busy_ms": busy,
         "wall_ms": wall,
         "idle_ms": wall - busy,
@@ -219,51 +263,20 @@ def _cache(events: Sequence[Attempt], executed: Sequence[Attempt], history: Hist
     lookups = [e for e in events if e.cache in _CACHE_LOOKUPS]
     repeats = [e for e in lookups if history.repeats(e)]
     avoidable = [e for e in executed if e.cache is not CacheUse.UNCACHEABLE and history.repeats(e)]
-    return {
-        "cache_lookups": len(lookups),
-        "cache_hit_rate": rate(_hits(lookups), len(lookups)),
-        "repeat_lookups": len(repeats),
-        "repeat_hit_rate": rate(_hits(repeats), len(repeats)),
-        "saved_ms": _saved_ms(events, executed),
-        "executed": len(executed),
-        "avoidable": len(avoidable),
-        "avoidable_ms": sum(e.duration_ms or 0.0 for e in avoidable),
-    }
-
-
-def _saved_ms(events: Sequence[Attempt], executed: Sequence[Attempt]) -> float:
-    hits = [e for e in events if e.cache in _ANSWERED_FROM_CACHE]
-    taken: dict[str, list[float]] = {e.tool: [] for e in hits}
+    # What an answer from the cache saved: the median of executed calls of its tool, less what it took.
+    answered = [e for e in events if e.cache in _ANSWERED_FROM_CACHE]
+    taken: dict[str, list[float]] = {e.tool: [] for e in answered}
     for event in executed:
         if event.tool in taken and event.outcome is CallOutcome.OK:
             taken[event.tool].append(event.duration_ms or 0.0)
     medians = {tool: median(times) for tool, times in taken.items() if times}
-    return sum(max(0.0, medians[e.tool] - (e.duration_ms or 0.0)) for e in hits if e.tool in medians)
-
-
-def _hits(events: Iterable[Attempt]) -> int:
-    return sum(1 for event in events if event.cache in _ANSWERED_FROM_CACHE)
-
-
-def _loops(events: Sequence[Attempt]) -> int:
-    """Count maximal runs of three or more equal calls in a row, phase by phase."""
-    loops, length, last = 0, 0, None
-    for event in (event for event in events if event.attempt == 1):
-        key = (event.phase, event.tool, event.args_sha256)
-        length = length + 1 if key == last else 1
-        loops += length == 3
-        last = key
-    return loops
-
-
-def _cost(events: Sequence[Attempt]) -> dict[str, object]:
-    known = [Decimal(event.cost_usd) for event in events if event.cost_usd is not None]
-    unpriced = {e.call_id for e in events if e.kind is ToolKind.LLM and e.cost_usd is None and is_executed(e)}
-    used = [event.usage for event in events if event.usage is not None]
-    kinds = sorted({kind for usage in used for kind in usage})
     return {
-        "tokens": {kind: sum(usage.get(kind, 0) for usage in used) for kind in kinds} if used else None,
-        "cost_usd": str(sum(known, Decimal())) if known else None,
-        "unpriced_calls": len(unpriced),
-        "cost_complete": not unpriced,
+        "cache_lookups": len(lookups),
+        "cache_hit_rate": rate(len(answered), len(lookups)),
+        "repeat_lookups": len(repeats),
+        "repeat_hit_rate": rate(sum(1 for e in repeats if e.cache in _ANSWERED_FROM_CACHE), len(repeats)),
+        "saved_ms": sum(max(0.0, medians[e.tool] - (e.duration_ms or 0.0)) for e in answered if e.tool in medians),
+        "executed": len(executed),
+        "avoidable": len(avoidable),
+        "avoidable_ms": sum(e.duration_ms or 0.0 for e in avoidable),
     }

@@ -51,7 +51,7 @@ class Matcher:
     """A checked matcher; `spec` is the single-key object it was made from."""
 
     spec: dict[str, Any]
-    _test: Callable[[Any], Match]
+    test: Callable[[Any], Match]
 
     @property
     def wants_absence(self) -> bool:
@@ -60,7 +60,17 @@ class Matcher:
 
     def match(self, value: Any) -> Match:
         """Compare a present value."""
-        return self._test(value)
+        return self.test(value)
+
+
+_Test = Callable[[Any], Match]
+_KINDS: dict[str, Callable[[Any], _Test]] = {}
+
+
+def _kind(make: Callable[[Any], _Test]) -> Callable[[Any], _Test]:
+    """Make a kind of matcher known under the function's name: it checks the parameter and returns the test."""
+    _KINDS[make.__name__.removeprefix("_")] = make
+    return make
 
 
 def parse_matcher(spec: object) -> Matcher:
@@ -112,7 +122,8 @@ def _finite(value: Any) -> bool:
     return _is_number(value) and math.isfinite(value)
 
 
-def _equals(expected: Any) -> Callable[[Any], Match]:
+@_kind
+def _equals(expected: Any) -> _Test:
     def test(value: Any) -> Match:
         ok = deep_equal(expected, value)
         return Match(ok, f"{_short(value)} {'equals' if ok else 'does not equal'} {_short(expected)}")
@@ -120,7 +131,8 @@ def _equals(expected: Any) -> Callable[[Any], Match]:
     return test
 
 
-def _regex(pattern: Any) -> Callable[[Any], Match]:
+@_kind
+def _regex(pattern: Any) -> _Test:
     if not isinstance(pattern, str) or not pattern:
         raise InvalidMatcher("regex needs a non-empty pattern")
     compiled = compile_pattern(pattern)
@@ -147,7 +159,8 @@ def compile_pattern(pattern: str) -> Any:
         raise InvalidMatcher(f"invalid regex {pattern!r}: {error}") from error
 
 
-def _contains(needle: Any) -> Callable[[Any], Match]:
+@_kind
+def _contains(needle: Any) -> _Test:
     if not isinstance(needle, str) or not needle:
         raise InvalidMatcher("contains needs a non-empty substring")
 
@@ -167,19 +180,8 @@ _BOUNDS: Final[dict[str, Callable[[float, float], bool]]] = {
 }
 
 
-def _range(bounds: Any) -> Callable[[Any], Match]:
-    _check_bounds(bounds)
-
-    def test(value: Any) -> Match:
-        if not _finite(value):
-            return Match(False, f"{_short(value)} is not numeric")
-        ok = all(_BOUNDS[name](value, bound) for name, bound in bounds.items())
-        return Match(ok, f"{value} is {'inside' if ok else 'outside'} {_short(bounds)}")
-
-    return test
-
-
-def _check_bounds(bounds: Any) -> None:
+@_kind
+def _range(bounds: Any) -> _Test:
     if not isinstance(bounds, Mapping) or not bounds:
         raise InvalidMatcher("range needs at least one bound of gte, lte, gt, lt")
     if unknown := sorted(set(bounds) - set(_BOUNDS), key=str):
@@ -192,8 +194,17 @@ def _check_bounds(bounds: Any) -> None:
     if low > high or (low == high and not touching):
         raise InvalidMatcher(f"range {_short(bounds)} is empty")
 
+    def test(value: Any) -> Match:
+        if not _finite(value):
+            return Match(False, f"{_short(value)} is not numeric")
+        ok = all(_BOUNDS[name](value, bound) for name, bound in bounds.items())
+        return Match(ok, f"{value} is {'inside' if ok else 'outside'} {_short(bounds)}")
 
-def _json_schema(schema: Any) -> Callable[[Any], Match]:
+    return test
+
+
+@_kind
+def _json_schema(schema: Any) -> _Test:
     if not isinstance(schema, dict) or not schema:
         raise InvalidMatcher("json_schema needs a non-empty schema")
     kind = validators.validator_for(schema, default=validators.Draft202012Validator)
@@ -213,7 +224,8 @@ def _json_schema(schema: Any) -> Callable[[Any], Match]:
     return test
 
 
-def _approx(parameter: Any) -> Callable[[Any], Match]:
+@_kind
+def _approx(parameter: Any) -> _Test:
     if not isinstance(parameter, Mapping) or not {"value"} < set(parameter) <= {"value", "abs", "rel"}:
         raise InvalidMatcher("approx needs value and a tolerance: abs, rel or both")
     if not all(_finite(number) for number in parameter.values()):
@@ -233,7 +245,8 @@ def _approx(parameter: Any) -> Callable[[Any], Match]:
     return test
 
 
-def _one_of(options: Any) -> Callable[[Any], Match]:
+@_kind
+def _one_of(options: Any) -> _Test:
     if not isinstance(options, list) or not options:
         raise InvalidMatcher("one_of needs a non-empty list")
 
@@ -244,7 +257,8 @@ def _one_of(options: Any) -> Callable[[Any], Match]:
     return test
 
 
-def _subset(partial: Any) -> Callable[[Any], Match]:
+@_kind
+def _subset(partial: Any) -> _Test:
     if not isinstance(partial, Mapping) or not partial:
         raise InvalidMatcher("subset needs a non-empty object")
 
@@ -268,7 +282,8 @@ def _missing_from(partial: Any, value: Any, path: str) -> str | None:
     return None
 
 
-def _absent(parameter: Any) -> Callable[[Any], Match]:
+@_kind
+def _absent(parameter: Any) -> _Test:
     if parameter is not True:
         raise InvalidMatcher("absent takes only true")
     return lambda value: Match(False, f"present: {_short(value)}")
@@ -277,16 +292,3 @@ def _absent(parameter: Any) -> Callable[[Any], Match]:
 def _short(value: Any) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     return text if len(text) <= 120 else f"{text[:117]}..."
-
-
-_KINDS: Final[dict[str, Callable[[Any], Callable[[Any], Match]]]] = {
-    "equals": _equals,
-    "regex": _regex,
-    "contains": _contains,
-    "range": _range,
-    "json_schema": _json_schema,
-    "approx": _approx,
-    "one_of": _one_of,
-    "subset": _subset,
-    "absent": _absent,
-}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from app.core.errors import InputError, NotFound
-from app.metrics.comparison import Comparison, Run, Subject, compare
+from app.metrics.comparison import Comparison, Subject, Trial, compare
 from app.metrics.figures import Figures, History, figures
 from app.model.evaluations import EvaluationRun
 from app.model.events import Attempt
@@ -68,7 +68,7 @@ class Comparisons:
         runs = [await self._run(record, run.task, run) for record, run in zip(records, found, strict=True)]
         return _Side(Subject(name, runs), records)
 
-    async def _run(self, record: BuildRecord, task: str, trial: EvaluationRun | None) -> Run:
+    async def _run(self, record: BuildRecord, task: str, trial: EvaluationRun | None) -> Trial:
         events = await self._events.measured(record.id)
         run = await asyncio.to_thread(run_of, record, events, task)
         return run if trial is None else replace(run, selected=trial.selected, seconds=trial.seconds)
@@ -84,13 +84,13 @@ def check_names(names: Sequence[str]) -> None:
         raise InputError(f"Give two to {MOST_SUBJECTS} different builds to compare.")
 
 
-def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> Run:
+def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> Trial:
     """Return the build as one trial of the task."""
     ended = record.status in FINISHED
     used = figures(events, History.of(events, ended), leaves_only=True)
     state = valid_state(record)
     stats, severities = state.stats, [conflict.severity for conflict in state.conflicts]
-    return Run(
+    return Trial(
         task=task,
         build_id=record.id,
         valid=state.outcome is Outcome.VALIDATED,

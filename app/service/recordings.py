@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.metrics.efficiency import Budgets, Metrics, measure
+from app.metrics.efficiency import Metrics, TargetTimes, measure
 from app.metrics.expectations import Expectations, RecordedCall, Verdict, check_usable, evaluate
 from app.model.base import Model
 from app.model.events import Attempt, CallOutcome, ToolEvent
@@ -19,7 +19,7 @@ from app.service.builds import FINISHED
 from app.storage.base import BuildStore, EventStore
 
 
-class ToolCall(Model):
+class CallView(Model):
     """One call with the result of its last attempt; `duration_ms` is the sum over attempts, null while running.
 
     `turn` 0 = unknown; `sequence` counts calls 1..N in start order; `result` is a preview of at most 2 kB.
@@ -36,43 +36,37 @@ class ToolCall(Model):
     error: str | None
 
 
-class Folded(Model):
+class FoldedCall(Model):
     """A call with what can be filtered on: phase and the outcome of its last attempt."""
 
-    call: ToolCall
+    call: CallView
     phase: str
     outcome: CallOutcome
 
 
-def fold_calls(events: Iterable[ToolEvent]) -> list[Folded]:
+def fold_calls(events: Iterable[ToolEvent]) -> list[FoldedCall]:
     """Return one entry per call id, in the order of the first attempts."""
     attempts: dict[str, list[ToolEvent]] = {}
     for event in events:
         attempts.setdefault(event.call_id, []).append(event)
-    return [_fold(number, group) for number, group in enumerate(attempts.values(), start=1)]
-
-
-def _fold(sequence: int, group: Sequence[ToolEvent]) -> Folded:
-    last = max(group, key=lambda event: (event.attempt, event.seq))
-    durations = [event.duration_ms for event in group if event.duration_ms is not None]
-    call = ToolCall(
-        turn=last.turn,
-        sequence=sequence,
-        tool_call_id=last.call_id,
-        tool_name=last.tool,
-        args=last.args,
-        result=last.result_preview,
-        success=last.outcome is CallOutcome.OK,
-        duration_ms=round(sum(durations)) if durations else None,
-        error=_error(last),
-    )
-    return Folded(call=call, phase=last.phase.value, outcome=last.outcome)
-
-
-def _error(event: ToolEvent) -> str | None:
-    if event.outcome is CallOutcome.OK:
-        return None
-    return event.error_message or event.error_type or event.outcome.value
+    folded = []
+    for sequence, group in enumerate(attempts.values(), start=1):
+        last = max(group, key=lambda event: (event.attempt, event.seq))
+        durations = [event.duration_ms for event in group if event.duration_ms is not None]
+        ok = last.outcome is CallOutcome.OK
+        call = CallView(
+            turn=last.turn,
+            sequence=sequence,
+            tool_call_id=last.call_id,
+            tool_name=last.tool,
+            args=last.args,
+            result=last.result_preview,
+            success=ok,
+            duration_ms=round(sum(durations)) if durations else None,
+            error=None if ok else last.error_message or last.error_type or last.outcome.value,
+        )
+        folded.append(FoldedCall(call=call, phase=last.phase.value, outcome=last.outcome))
+    return folded
 
 
 class ExpectationChecks:
@@ -135,26 +129,26 @@ class CallPage(Model):
     """Calls in start order; `next_cursor` null = nothing more for now."""
 
     view: str = "calls"
-    tool_events: list[ToolCall]
+    tool_events: list[CallView]
     next_cursor: str | None
 
 
 class Recordings:
     """The read side of what happened to a build; the metrics of finished builds are remembered.
 
-    `budgets`: by engine and tool, the milliseconds that score full marks; `budget_usd`: the same for a build's cost.
+    `target_ms`: by engine and tool, the milliseconds that score full marks; `budget_usd`: the same for a build's cost.
     """
 
     def __init__(
         self,
         builds: BuildStore,
         events: EventStore,
-        budgets: Budgets | None = None,
+        target_ms: TargetTimes | None = None,
         budget_usd: float | None = None,
     ) -> None:
         self._builds = builds
         self._events = events
-        self._budgets = budgets or {}
+        self._target_ms = target_ms or {}
         self._budget_usd = budget_usd
         self._measured: OrderedDict[tuple[str, datetime], Metrics] = OrderedDict()
 
@@ -206,10 +200,12 @@ class Recordings:
         if (known := self._measured.get((build_id, now.changed))) is not None:
             return known
         events, ended = await self._events.measured(build_id), now.status in FINISHED
-        budgets = self._budgets.get(now.engine or "", {})
-        found = await asyncio.to_thread(measure, events, ended=ended, budgets_ms=budgets, budget_usd=self._budget_usd)
+        targets = self._target_ms.get(now.engine or "", {})
+        found = await asyncio.to_thread(measure, events, ended=ended, target_ms=targets, budget_usd=self._budget_usd)
         if ended:
-            self._keep((build_id, now.changed), found)
+            self._measured[build_id, now.changed] = found
+            while len(self._measured) > KEPT_METRICS:
+                self._measured.popitem(last=False)
         return found
 
     async def timings(self, build_id: str) -> Sequence[Attempt]:
@@ -220,8 +216,3 @@ class Recordings:
         """
         await self._builds.standing(build_id)
         return await self._events.measured(build_id)
-
-    def _keep(self, key: tuple[str, datetime], found: Metrics) -> None:
-        self._measured[key] = found
-        while len(self._measured) > KEPT_METRICS:
-            self._measured.popitem(last=False)

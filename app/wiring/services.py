@@ -9,7 +9,7 @@ from app.core.clock import SystemClock
 from app.core.config import Settings, resource_dir
 from app.core.ids import BuildId
 from app.machine.driver import Driver, Limits
-from app.metrics.efficiency import BASELINE, load_budgets
+from app.metrics.efficiency import BASELINE, load_targets
 from app.model.record import BuildRecord, EngineChoice
 from app.phases.base import PhaseContext
 from app.phases.registry import phase_steps
@@ -156,11 +156,11 @@ async def open_reading(settings: Settings) -> AsyncIterator[Reading]:
 
 def read_side(settings: Settings, opened: Storage) -> Reading:
     """Return the read side over an open store; nothing is remembered from another one."""
-    budgets = load_budgets(resource_dir("evals") / BASELINE)
+    targets = load_targets(resource_dir("evals") / BASELINE)
     usd = None if settings.build_budget_usd is None else float(settings.build_budget_usd)
     return Reading(
         library=Library(opened.builds, SystemClock()),
-        recordings=Recordings(opened.builds, opened.events, budgets, usd),
+        recordings=Recordings(opened.builds, opened.events, targets, usd),
         expectations=ExpectationChecks(opened.builds, opened.events),
         comparisons=Comparisons(opened.builds, opened.events, opened.evaluations),
         labels=Labels(opened.evaluations),

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from app.bench.baseline import section_of, write_section
 from app.core.config import resource_dir
-from app.metrics.efficiency import BASELINE, load_budgets
+from app.metrics.efficiency import BASELINE, load_targets
 from app.model.events import CacheUse, CallOutcome
 from app.service.recordings import Recordings
 from tests.fakes.samples import a_complete_record, an_event
 from tests.fakes.stores import MemoryBuildStore, MemoryEventStore
 
 
-def test_the_committed_baseline_has_a_budget_for_what_builds_call() -> None:
-    budgets = load_budgets(resource_dir("evals") / BASELINE)
-    assert {"pob.build", "pob.apply", "pob.what_if", "pob.stats", "pob.inspect"} <= set(budgets["pob"])
-    assert all(ms > 0 for ms in budgets["pob"].values())
+def test_the_committed_baseline_has_a_target_for_what_builds_call() -> None:
+    targets = load_targets(resource_dir("evals") / BASELINE)
+    assert {"pob.build", "pob.apply", "pob.what_if", "pob.stats", "pob.inspect"} <= set(targets["pob"])
+    assert all(ms > 0 for ms in targets["pob"].values())
 
 
 def test_a_section_counts_good_executions_and_leaves_the_other_engine_alone(tmp_path: Path) -> None:
@@ -28,13 +28,13 @@ def test_a_section_counts_good_executions_and_leaves_the_other_engine_alone(tmp_
     section = section_of(events)
     assert section["tools"] == {"pob.stats": {"n": 100, "p50_ms": 50.0, "p95_ms": 95.0, "max_ms": 100.0}}
     file = tmp_path / BASELINE
-    assert load_budgets(file) == {}
+    assert load_targets(file) == {}
     for engine in ("pob", "sketch", "pob"):
         write_section(file, engine, section)
-    assert load_budgets(file) == {"pob": {"pob.stats": 95.0}, "sketch": {"pob.stats": 95.0}}
+    assert load_targets(file) == {"pob": {"pob.stats": 95.0}, "sketch": {"pob.stats": 95.0}}
 
 
-async def test_efficiency_has_time_and_cost_where_there_are_budgets() -> None:
+async def test_efficiency_has_time_and_cost_where_there_are_targets() -> None:
     builds, events = MemoryBuildStore(), MemoryEventStore()
     record = builds.put(a_complete_record())
     events.kept[record.id] = [an_event(1, tool="pob.stats", duration_ms=190.0, cost_usd="0.02")]

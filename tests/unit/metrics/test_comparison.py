@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.metrics.comparison import NO_CALLS, NO_NUMBERS, Comparison, Delta, Run, Subject, call_bucket, compare
+from app.metrics.comparison import NO_CALLS, NO_NUMBERS, Comparison, Delta, Subject, Trial, call_bucket, compare
 
 
-def run(task: str, **known: Any) -> Run:
+def run(task: str, **known: Any) -> Trial:
     plain: dict[str, Any] = {
         "build_id": task,
         "valid": True,
@@ -26,7 +26,7 @@ def run(task: str, **known: Any) -> Run:
         "cost_usd": None,
         "unpriced_calls": 0,
     }
-    return Run(task=task, **(plain | known))
+    return Trial(task=task, **(plain | known))
 
 
 def delta(found: Comparison, metric: str) -> Delta:

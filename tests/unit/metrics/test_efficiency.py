@@ -55,7 +55,7 @@ class Log:
         return self
 
     def measure(self, usd: float | None = None, ended: bool = True) -> Metrics:
-        return measure(self.events, ended=ended, budgets_ms=BUDGETS, budget_usd=usd)
+        return measure(self.events, ended=ended, target_ms=BUDGETS, budget_usd=usd)
 
 
 def rounded(metrics: Metrics) -> tuple[float | None, ...]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.metrics.statistics import bootstrap, wilson
+from app.metrics.figures import bootstrap, wilson
 
 
 @pytest.mark.parametrize(
