@@ -43,7 +43,8 @@ async def watch(services: Services, build_id: str, after: int) -> AsyncIterator[
         events = await services.recordings.progress(build_id, after)
         for event in events:
             after = event.seq
-            data = {"build_id": build_id, "seq": after, "type": event.type, "at": event.at.isoformat(), **event.data}
+            told = event.data.model_dump(mode="json")
+            data = {"build_id": build_id, "seq": after, "type": event.type, "at": event.at.isoformat(), **told}
             yield ServerSentEvent(data=json.dumps(data, ensure_ascii=False), event=event.type, id=str(after))
         if over and not events:
             return

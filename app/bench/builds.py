@@ -22,7 +22,6 @@ from app.model.names import ConflictType, GearTier, Severity
 from app.model.record import BuildRequest, ProgressEvent
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, RESISTANCES
-from app.phases.memory import EVALUATIONS
 from app.service.services import Services
 from app.service.view import BuildView
 from app.wiring import open_services
@@ -160,7 +159,7 @@ def _effort(state: BuildState, view: BuildView) -> dict[str, Any]:
     used = inspection.points.get("used") if inspection else None
     return {
         "unspent_points": None if points is None or used is None else points - used,
-        "evaluations": state.construction.notes.get(EVALUATIONS),
+        "evaluations": state.construction.notes.evaluations,
     }
 
 
@@ -169,8 +168,8 @@ def seconds_per_phase(events: Sequence[ProgressEvent]) -> dict[str, float]:
     spent: dict[str, float] = {}
     before = events[0].at if events else None
     for event in events:
-        phase = event.data.get("phase")
+        phase = event.data.phase
         if event.type == "step" and phase and before is not None:
-            spent[str(phase)] = spent.get(str(phase), 0.0) + (event.at - before).total_seconds()
+            spent[phase.value] = spent.get(phase.value, 0.0) + (event.at - before).total_seconds()
             before = event.at
     return {phase: round(seconds, 2) for phase, seconds in spent.items()}

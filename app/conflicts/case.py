@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from app.engine.base import Engine
 from app.knowledge.weapons import weapon_words
 from app.model.base import changed
 from app.model.blueprint import Blueprint
-from app.model.conflicts import BuildConflict, Suggestion, conflict_id
+from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, GearLimits
 from app.model.facts import BaseFact
@@ -19,7 +18,6 @@ from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
 from app.model.sub_problems import Choice
 from app.search.gear.legality import gear_findings
-from app.search.stages.skills import NEAREST
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,11 @@ class Case:
 Rule = Callable[[Case], list[BuildConflict]]
 
 
-def advice(strategy: str, sub_problem: SubProblemName, demand: Demand, text: str, **values: Any) -> Suggestion:
-    """Return one way out; `values` are the figures that the next answer needs, `local` = only what is named changes."""
-    return Suggestion(strategy=strategy, sub_problem=sub_problem, demand=demand, values=values, text=text)
+def advice(
+    strategy: str, sub_problem: SubProblemName, demand: Demand, text: str, values: Details | None = None
+) -> Suggestion:
+    """Return one way out; `values` is what the next answer must know."""
+    return Suggestion(strategy=strategy, sub_problem=sub_problem, demand=demand, values=values or Details(), text=text)
 
 
 def conflict(
@@ -70,7 +70,7 @@ def conflict(
     subject: str,
     message: str,
     suggestions: list[Suggestion],
-    **evidence: Any,
+    evidence: Evidence,
 ) -> BuildConflict:
     """Return a conflict; the affected questions are those that its suggestions re-open, in their order."""
     affected = list(dict.fromkeys(suggestion.sub_problem for suggestion in suggestions))
@@ -105,7 +105,7 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
         choices={name: sub.decision.choice for name, sub in state.sub_problems.items() if sub.decision is not None},
         findings=tuple(await gear_findings(engine.facts, blueprint, demands.floors.gear)),
         bases={base.name: base for base in await engine.facts.bases() if base.name in worn},
-        nearest=state.construction.notes.get(NEAREST),
+        nearest=state.construction.notes.nearest_modelled,
         skill_weapons=await _weapons_of(engine, blueprint),
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.conflicts.case import Case, advice, conflict
+from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, SWAP_SLOTS, GearItem
-from app.model.conflicts import BuildConflict
+from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import ItemFinding
 from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS
@@ -77,16 +78,17 @@ def items_legal(case: Case) -> list[BuildConflict]:
 
 
 def _faulty(finding: ItemFinding, fault: str, consequence: str) -> BuildConflict:
-    values = {"slot": finding.slot, "line": finding.line, "reason": finding.reason}
+    values = Details(slot=finding.slot, line=finding.line, reason=finding.reason)
+    measured = Evidence(slot=finding.slot, line=finding.line, reason=finding.reason)
     text = f"another item or affix in {finding.slot}"
     ways = [
-        advice("replace_item", _NEEDS, Demand.REPLACE_ITEM, text, **values, local=True),
-        advice("craft_anew", _NEEDS, Demand.REPLACE_ITEM, f"{text}, and all other gear fitted to it", **values),
+        advice("replace_item", _NEEDS, Demand.REPLACE_ITEM, text, changed(values, local=True)),
+        advice("craft_anew", _NEEDS, Demand.REPLACE_ITEM, f"{text}, and all other gear fitted to it", values),
     ]
     why = "; ".join(part for part in (finding.reason, consequence) if part)
     message = f'{finding.slot}, "{finding.line}": {why}.'
     subject = f"{fault} {finding.slot} {finding.line}"[:120]
-    return conflict(ConflictType.ILLEGAL_ITEM, Severity.BLOCKING, subject, message, ways, **values)
+    return conflict(ConflictType.ILLEGAL_ITEM, Severity.BLOCKING, subject, message, ways, measured)
 
 
 def hands_free(case: Case) -> list[BuildConflict]:
@@ -115,8 +117,14 @@ def charms_within_limit(case: Case) -> list[BuildConflict]:
 
 def _contention(slot: str, message: str) -> BuildConflict:
     ways = [
-        advice("empty_slot", _NEEDS, Demand.REPLACE_ITEM, f"choose anew what is in {slot}", slot=slot, local=True),
-        advice("craft_anew", _NEEDS, Demand.REPLACE_ITEM, "choose all gear anew", slot=slot),
+        advice(
+            "empty_slot",
+            _NEEDS,
+            Demand.REPLACE_ITEM,
+            f"choose anew what is in {slot}",
+            Details(slot=slot, local=True),
+        ),
+        advice("craft_anew", _NEEDS, Demand.REPLACE_ITEM, "choose all gear anew", Details(slot=slot)),
     ]
     kind = ConflictType.GEAR_SLOT_CONTENTION
-    return conflict(kind, Severity.BLOCKING, slot, message, ways, slot=slot)
+    return conflict(kind, Severity.BLOCKING, slot, message, ways, Evidence(slot=slot))

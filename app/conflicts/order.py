@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Role, Severity
 
@@ -23,7 +24,7 @@ def merged(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
         past = by_id.get(conflict.id)
         tried = list(dict.fromkeys([*(past.tried if past else []), *conflict.tried]))
         attempts = max(conflict.attempts, past.attempts if past else 0)
-        by_id[conflict.id] = conflict.model_copy(update={"tried": tried, "attempts": attempts})
+        by_id[conflict.id] = changed(conflict, tried=tried, attempts=attempts)
     return list(by_id.values())
 
 

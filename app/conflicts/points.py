@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
-from app.model.conflicts import BuildConflict
+from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 
 _TREE = ConflictType.TREE_OVERFLOW
@@ -20,13 +20,12 @@ def points_within_level(case: Case) -> list[BuildConflict]:
         return []
     over = used - available
     ways = [
-        advice("trim_tree", _SCALING, Demand.FEWER_POINTS, f"free {over} passives", over=over, local=True),
-        advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew", over=over),
+        advice("trim_tree", _SCALING, Demand.FEWER_POINTS, f"free {over} passives", Details(over=over, local=True)),
+        advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew", Details(over=over)),
     ]
     message = f"{used} passive points are used, {available} exist at level {case.level}."
-    return [
-        conflict(_TREE, Severity.BLOCKING, "passives", message, ways, required=used, available=available, unit="points")
-    ]
+    points_used = Evidence(required=used, available=available, unit="points")
+    return [conflict(_TREE, Severity.BLOCKING, "passives", message, ways, points_used)]
 
 
 def weapon_set_points(case: Case) -> list[BuildConflict]:
@@ -36,12 +35,15 @@ def weapon_set_points(case: Case) -> list[BuildConflict]:
     if used <= most:
         return []
     fewer = advice(
-        "trim_tree", _SCALING, Demand.FEWER_POINTS, f"free {used - most} weapon set passives", over=used - most
+        "trim_tree",
+        _SCALING,
+        Demand.FEWER_POINTS,
+        f"free {used - most} weapon set passives",
+        Details(over=used - most),
     )
     message = f"{used} passives belong to one weapon set, {most} are possible."
-    return [
-        conflict(_TREE, Severity.BLOCKING, "weapon_set", message, [fewer], required=used, available=most, unit="points")
-    ]
+    points_used = Evidence(required=used, available=most, unit="points")
+    return [conflict(_TREE, Severity.BLOCKING, "weapon_set", message, [fewer], points_used)]
 
 
 def no_point_unspent(case: Case) -> list[BuildConflict]:
@@ -52,14 +54,15 @@ def no_point_unspent(case: Case) -> list[BuildConflict]:
         return []
     left = available - used
     spend = advice(
-        "spend_points", _SCALING, Demand.SPEND_POINTS, f"allocate {left} more passives", unspent=left, local=True
+        "spend_points",
+        _SCALING,
+        Demand.SPEND_POINTS,
+        f"allocate {left} more passives",
+        Details(unspent=left, local=True),
     )
     message = f"{left} of {available} passive points are unspent."
-    return [
-        conflict(
-            _TREE, Severity.WARNING, "unspent", message, [spend], required=available, available=used, unit="points"
-        )
-    ]
+    points_used = Evidence(required=available, available=used, unit="points")
+    return [conflict(_TREE, Severity.WARNING, "unspent", message, [spend], points_used)]
 
 
 def ascendancy_points(case: Case) -> list[BuildConflict]:
@@ -70,7 +73,11 @@ def ascendancy_points(case: Case) -> list[BuildConflict]:
         return []
     if used > wanted:
         demand = advice(
-            "trim_ascendancy", _ASCENDANCY, Demand.FEWER_POINTS, f"free {used - wanted} points", over=used - wanted
+            "trim_ascendancy",
+            _ASCENDANCY,
+            Demand.FEWER_POINTS,
+            f"free {used - wanted} points",
+            Details(over=used - wanted),
         )
         severity = (
             Severity.BLOCKING
@@ -79,11 +86,16 @@ def ascendancy_points(case: Case) -> list[BuildConflict]:
         )
     else:
         demand = advice(
-            "spend_ascendancy", _ASCENDANCY, Demand.SPEND_POINTS, f"spend {wanted - used} points", unspent=wanted - used
+            "spend_ascendancy",
+            _ASCENDANCY,
+            Demand.SPEND_POINTS,
+            f"spend {wanted - used} points",
+            Details(unspent=wanted - used),
         )
         severity = Severity.BLOCKING if wanted == 8 else Severity.WARNING
     message = f"{used} of {wanted} ascendancy points are spent."
-    return [conflict(_TREE, severity, "ascendancy", message, [demand], required=wanted, available=used, unit="points")]
+    points_used = Evidence(required=wanted, available=used, unit="points")
+    return [conflict(_TREE, severity, "ascendancy", message, [demand], points_used)]
 
 
 def passives_connected(case: Case) -> list[BuildConflict]:
@@ -97,10 +109,9 @@ def passives_connected(case: Case) -> list[BuildConflict]:
             _SCALING,
             Demand.FEWER_POINTS,
             "connect them again, and leave out what is too far away",
-            nodes=dropped,
-            local=True,
+            Details(nodes=dropped, local=True),
         ),
-        advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew", nodes=dropped),
+        advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew", Details(nodes=dropped)),
     ]
     message = f"{len(dropped)} passives are not connected to the tree and count for nothing."
-    return [conflict(_TREE, Severity.BLOCKING, "unconnected", message, ways, nodes=dropped)]
+    return [conflict(_TREE, Severity.BLOCKING, "unconnected", message, ways, Evidence(nodes=dropped))]

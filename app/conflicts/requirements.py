@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import slots_with_room
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
+from app.model.base import changed
 from app.model.blueprint import MAIN_HAND
-from app.model.conflicts import BuildConflict, Suggestion
+from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion
 from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, GemFinding, Requirement
@@ -31,16 +32,17 @@ def no_gem_without_effect(case: Case) -> list[BuildConflict]:
 
 
 def _idle(finding: GemFinding) -> BuildConflict:
-    values = {"gem": finding.name, "group": finding.group, "position": finding.gem}
+    values = Details(gem=finding.name, group=finding.group, position=finding.gem)
+    measured = Evidence(gem=finding.name, group=finding.group, position=finding.gem, reason=finding.reason)
     text = f"leave {finding.name} out"
     ways = [
-        advice("drop_gem", _DELIVERY, Demand.DROP_SUPPORT, text, **values, local=True),
-        advice("other_gems", _DELIVERY, Demand.DROP_SUPPORT, f"{text}, and choose what depends on it anew", **values),
+        advice("drop_gem", _DELIVERY, Demand.DROP_SUPPORT, text, changed(values, local=True)),
+        advice("other_gems", _DELIVERY, Demand.DROP_SUPPORT, f"{text}, and choose what depends on it anew", values),
     ]
     message = f"{finding.name} does nothing: {finding.reason}."
     kind = ConflictType.INEFFECTIVE_SUPPORT
     subject = f"{finding.group} {finding.name}"
-    return conflict(kind, Severity.BLOCKING, subject, message, ways, **values, reason=finding.reason)
+    return conflict(kind, Severity.BLOCKING, subject, message, ways, measured)
 
 
 def no_engine_warning(case: Case) -> list[BuildConflict]:
@@ -50,27 +52,29 @@ def no_engine_warning(case: Case) -> list[BuildConflict]:
 
 
 def _warning(line: str) -> BuildConflict:
+    values = Details(warning=line)
     if _CANNOT_PAY.search(line):
         kind = ConflictType.SUSTAIN_GAP
         sustain = SubProblemName.RESOURCE_SUSTAIN
         suggestions = [
-            advice("more_pool", sustain, Demand.MORE_RECOVERY, "a larger pool to pay from", warning=line),
-            advice("cheaper_supports", sustain, Demand.CHEAPER_SKILL, "use supports that cost less", warning=line),
+            advice("more_pool", sustain, Demand.MORE_RECOVERY, "a larger pool to pay from", values),
+            advice("cheaper_supports", sustain, Demand.CHEAPER_SKILL, "use supports that cost less", values),
         ]
     elif _LIFE_FIXED.search(line):
         kind = ConflictType.SUSTAIN_GAP
         scaling = SubProblemName.DAMAGE_SCALING
         without = f"do without {_ETERNAL_LIFE}"
-        values = {"warning": line, "excluded": _ETERNAL_LIFE}
-        suggestions = [advice("without_fixed_life", scaling, Demand.DROP_SUPPORT, without, **values)]
+        values = changed(values, excluded=_ETERNAL_LIFE)
+        suggestions = [advice("without_fixed_life", scaling, Demand.DROP_SUPPORT, without, values)]
     elif _TOO_MANY_GEMS.search(line):
         kind = ConflictType.GEAR_SLOT_CONTENTION
-        suggestions = [advice("fewer_gems", _DELIVERY, Demand.DROP_SUPPORT, "use fewer gems", warning=line)]
+        suggestions = [advice("fewer_gems", _DELIVERY, Demand.DROP_SUPPORT, "use fewer gems", values)]
     else:
         kind = ConflictType.ILLEGAL_ITEM
         needs = SubProblemName.STAT_REQUIREMENTS
-        suggestions = [advice("replace_item", needs, Demand.REPLACE_ITEM, "replace what is warned of", warning=line)]
-    return conflict(kind, Severity.BLOCKING, line[:60], f"The engine warns: {line}", suggestions, warning=line)
+        suggestions = [advice("replace_item", needs, Demand.REPLACE_ITEM, "replace what is warned of", values)]
+    message = f"The engine warns: {line}"
+    return conflict(kind, Severity.BLOCKING, line[:60], message, suggestions, Evidence(warning=line))
 
 
 SUPPORT_SOURCE = "Support Gems"
@@ -94,13 +98,13 @@ def _requirement(case: Case, need: Requirement) -> BuildConflict:
     word = _WORD.get(need.attribute, need.attribute)
     source = need.source or "an item or gem"
     missing = need.required - need.available
-    values = {"attribute": need.attribute, "required": need.required, "missing": missing, "source": need.source}
-    other = advice("easier_item", _NEEDS, Demand.REPLACE_ITEM, f"use something that needs less {word}", **values)
+    values = Details(attribute=need.attribute, required=need.required, missing=missing, source=need.source)
+    other = advice("easier_item", _NEEDS, Demand.REPLACE_ITEM, f"use something that needs less {word}", values)
     suggestions = [other]
     if need.attribute in _OUTPUT:
         text = f"{missing:.0f} more {word}"
-        slots = slots_with_room(case)
-        more = advice("more_attribute", _NEEDS, Demand.MORE_ATTRIBUTES, text, **values, slots=slots, local=True)
+        refill = changed(values, slots=slots_with_room(case), local=True)
+        more = advice("more_attribute", _NEEDS, Demand.MORE_ATTRIBUTES, text, refill)
         suggestions = [more, other]
     message = f"{source} needs {need.required:.0f} {word}, the build has {need.available:.0f}."
     return conflict(
@@ -109,10 +113,7 @@ def _requirement(case: Case, need: Requirement) -> BuildConflict:
         need.attribute,
         message,
         suggestions,
-        required=need.required,
-        available=need.available,
-        unit=word,
-        source=need.source,
+        Evidence(required=need.required, available=need.available, unit=word, source=need.source),
     )
 
 
@@ -129,11 +130,12 @@ def supports_affordable(case: Case) -> list[BuildConflict]:
 
 def _squeeze(case: Case, colour: str, count: int, required: float, available: float) -> BuildConflict:
     word = _WORD[colour]
-    values = {"attribute": colour, "required": required, "missing": required - available}
-    text, slots = f"{required - available:.0f} more {word}", slots_with_room(case)
+    missing = required - available
+    values = Details(attribute=colour, required=required, missing=missing, slots=slots_with_room(case), local=True)
+    fewer = Details(colour=colour)
     suggestions = [
-        advice("more_attribute", _NEEDS, Demand.MORE_ATTRIBUTES, text, **values, slots=slots, local=True),
-        advice("fewer_supports", _DELIVERY, Demand.DROP_SUPPORT, f"drop a support of {word}", colour=colour),
+        advice("more_attribute", _NEEDS, Demand.MORE_ATTRIBUTES, f"{missing:.0f} more {word}", values),
+        advice("fewer_supports", _DELIVERY, Demand.DROP_SUPPORT, f"drop a support of {word}", fewer),
     ]
     message = f"{count} supports of {word} need {required:.0f} {word}, the build has {available:.0f}."
     return conflict(
@@ -142,10 +144,7 @@ def _squeeze(case: Case, colour: str, count: int, required: float, available: fl
         colour,
         message,
         suggestions,
-        required=required,
-        available=available,
-        unit=word,
-        supports=count,
+        Evidence(required=required, available=available, unit=word, supports=count),
     )
 
 
@@ -159,21 +158,22 @@ def main_skill_usable(case: Case) -> list[BuildConflict]:
 
 def unusable(skill: str, reason: str, planned: Sequence[str] = ()) -> BuildConflict:
     """Return the conflict of a main skill that cannot work at all; `planned`: the weapons decided on but not held."""
-    suggestions = _rearm(planned, reason)
-    suggestions += [
-        advice("fitting_weapon", _DELIVERY, Demand.OTHER_WEAPON, "use a weapon that fits the skill", reason=reason),
-        advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "use another main skill", reason=reason),
+    why = Details(reason=reason)
+    suggestions = [
+        *_rearm(planned, reason),
+        advice("fitting_weapon", _DELIVERY, Demand.OTHER_WEAPON, "use a weapon that fits the skill", why),
+        advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "use another main skill", why),
     ]
     message = f"{skill} cannot be used: {reason}."
     kind = ConflictType.CORE_ASSUMPTION_INVALIDATED
-    return conflict(kind, Severity.BLOCKING, "main_skill", message, suggestions, reason=reason, skill=skill)
+    return conflict(kind, Severity.BLOCKING, "main_skill", message, suggestions, Evidence(reason=reason, skill=skill))
 
 
 def _rearm(planned: Sequence[str], reason: str) -> list[Suggestion]:
     if not planned:
         return []
-    text, values = f"hold {' or '.join(planned)} as decided", {"slot": MAIN_HAND, "reason": reason}
-    return [advice("planned_weapon", _DELIVERY, Demand.REPLACE_ITEM, text, **values, local=True)]
+    text, values = f"hold {' or '.join(planned)} as decided", Details(slot=MAIN_HAND, reason=reason, local=True)
+    return [advice("planned_weapon", _DELIVERY, Demand.REPLACE_ITEM, text, values)]
 
 
 def holds_what_was_decided(case: Case) -> list[BuildConflict]:
@@ -186,7 +186,7 @@ def holds_what_was_decided(case: Case) -> list[BuildConflict]:
     message = f"{held} is held, but {' or '.join(planned)} was decided on, and everything else was chosen for that."
     ways = [*_rearm(planned, message), advice("fitting_weapon", _DELIVERY, Demand.OTHER_WEAPON, "decide on another")]
     kind = ConflictType.CORE_ASSUMPTION_INVALIDATED
-    return [conflict(kind, severity, "weapon", message, ways, required=list(planned), available=held)]
+    return [conflict(kind, severity, "weapon", message, ways, Evidence(required=planned, available=held))]
 
 
 def planned_weapon(case: Case) -> list[str]:
@@ -215,7 +215,8 @@ def gems_within_level(case: Case) -> list[BuildConflict]:
 
 
 def _gem_limit(name: str, level: int, quality: int) -> BuildConflict:
-    lower = advice("lower_gem", _NEEDS, Demand.REPLACE_ITEM, f"use {name} at level and quality 20 or less", gem=name)
+    text = f"use {name} at level and quality 20 or less"
+    lower = advice("lower_gem", _NEEDS, Demand.REPLACE_ITEM, text, Details(gem=name))
     message = f"{name} at level {level} and quality {quality} is beyond level 20 and quality 20."
     kind = ConflictType.STAT_REQUIREMENT
-    return conflict(kind, Severity.BLOCKING, f"gem {name}", message, [lower], level=level, quality=quality)
+    return conflict(kind, Severity.BLOCKING, f"gem {name}", message, [lower], Evidence(level=level, quality=quality))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
+from app.model.base import changed
 from app.model.blueprint import MANA_FLASK
-from app.model.conflicts import BuildConflict
+from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import FIGHT_S
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import FREE_SPIRIT
@@ -25,13 +26,21 @@ def spirit_within_pool(case: Case) -> list[BuildConflict]:
         return []
     have = case.stats.get("Spirit")
     ways = [
-        advice("reserve_anew", _SPIRIT, Demand.LESS_SPIRIT, "choose anew what to reserve Spirit for", local=True),
-        advice("fewer_spirit_skills", _SPIRIT, Demand.LESS_SPIRIT, f"keep {-free:.0f} Spirit free", over=-free),
+        advice(
+            "reserve_anew",
+            _SPIRIT,
+            Demand.LESS_SPIRIT,
+            "choose anew what to reserve Spirit for",
+            Details(local=True),
+        ),
+        advice(
+            "fewer_spirit_skills", _SPIRIT, Demand.LESS_SPIRIT, f"keep {-free:.0f} Spirit free", Details(over=-free)
+        ),
     ]
     message = f"{have - free:.0f} Spirit is reserved, the build has {have:.0f}."
     kind = ConflictType.SPIRIT_OVERFLOW
-    evidence = {"required": have - free, "available": have, "unit": "Spirit"}
-    return [conflict(kind, Severity.BLOCKING, "spirit", message, ways, **evidence)]
+    evidence = Evidence(required=have - free, available=have, unit="Spirit")
+    return [conflict(kind, Severity.BLOCKING, "spirit", message, ways, evidence)]
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,7 @@ def main_skill_sustained(case: Case) -> list[BuildConflict]:
 def _unsustained(case: Case, budget: Budget) -> BuildConflict:
     enough = budget.resource == "mana" and budget.lasts_s >= FIGHT_S
     missing = budget.cost - budget.recovery
-    values = {"resource": budget.resource, "missing": missing}
+    values = Details(resource=budget.resource, missing=missing)
     choice = case.choices.get(_SUSTAIN)
     cheaper_tried = isinstance(choice, SustainChoice) and choice.prefer_cheaper_supports
     suggestions = [
@@ -100,18 +109,16 @@ def _unsustained(case: Case, budget: Budget) -> BuildConflict:
             _SUSTAIN,
             Demand.MORE_RECOVERY,
             f"{missing:.0f} more {budget.resource} per second",
-            **values,
+            values,
         ),
-        advice("cheaper_supports", _SUSTAIN, Demand.CHEAPER_SKILL, "use supports that cost less", **values),
-        advice("other_skill", _DELIVERY, Demand.CHEAPER_SKILL, "use a cheaper main skill", **values),
+        advice("cheaper_supports", _SUSTAIN, Demand.CHEAPER_SKILL, "use supports that cost less", values),
+        advice("other_skill", _DELIVERY, Demand.CHEAPER_SKILL, "use a cheaper main skill", values),
     ]
     if cheaper_tried:
         suggestions.pop(1)
     if slots := slots_with_room(case):
-        refit = advice(
-            "refill_items", _SUSTAIN, Demand.MORE_RECOVERY, filling(slots), **values, slots=slots, local=True
-        )
-        suggestions.insert(0, refit)
+        refill = changed(values, slots=slots, local=True)
+        suggestions.insert(0, advice("refill_items", _SUSTAIN, Demand.MORE_RECOVERY, filling(slots), refill))
     lasts = f"; pool and flask last {budget.lasts_s:.0f} s" if budget.resource == "mana" else ""
     message = (
         f"{case.main_skill} costs {budget.cost:.0f} {budget.resource} per second, "
@@ -123,9 +130,11 @@ def _unsustained(case: Case, budget: Budget) -> BuildConflict:
         budget.resource,
         message,
         suggestions,
-        required=budget.cost,
-        available=budget.recovery,
-        unit=f"{budget.resource} per second",
-        lasts_s=round(budget.lasts_s, 1),
-        must_last_s=FIGHT_S,
+        Evidence(
+            required=budget.cost,
+            available=budget.recovery,
+            unit=f"{budget.resource} per second",
+            lasts_s=round(budget.lasts_s, 1),
+            must_last_s=FIGHT_S,
+        ),
     )

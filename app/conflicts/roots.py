@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import permutations
 
+from app.model.base import changed
 from app.model.conflicts import BuildConflict, Cause
 from app.model.names import ConflictType, Role, Severity
 
@@ -23,7 +24,7 @@ def with_causes(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
     for cause, effect in permutations(conflicts, 2):
         if cause.severity is Severity.BLOCKING and (because := _because(cause, effect)):
             found[effect.id].append(Cause(conflict_id=cause.id, because=because, evidence=cause.evidence))
-    return [conflict.model_copy(update={"causes": found[conflict.id]}) for conflict in conflicts]
+    return [changed(conflict, causes=found[conflict.id]) for conflict in conflicts]
 
 
 def _because(cause: BuildConflict, effect: BuildConflict) -> str | None:
@@ -44,7 +45,7 @@ def _unwearable(cause: BuildConflict, effect: BuildConflict) -> str | None:
     """An unmet requirement takes away what the item or gem gives, a weapon even the skill that needs it."""
     if cause.type is not _T.STAT_REQUIREMENT:
         return None
-    source = str(cause.evidence.get("source") or "")
+    source = cause.evidence.source or ""
     slot, named, _ = source.partition(": ")
     hits = _hit_by(slot) if named else frozenset({_T.DAMAGE_GAP, _T.CORE_ASSUMPTION_INVALIDATED})
     return f"{source or 'what needs it'} cannot be used" if effect.type in hits else None
@@ -56,9 +57,9 @@ def _unaffordable_supports(cause: BuildConflict, effect: BuildConflict) -> str |
 
 
 def _faulty_item(cause: BuildConflict, effect: BuildConflict) -> str | None:
-    if cause.type not in {_T.ILLEGAL_ITEM, _T.GEAR_SLOT_CONTENTION} or "slot" not in cause.evidence:
+    slot = cause.evidence.slot
+    if cause.type not in {_T.ILLEGAL_ITEM, _T.GEAR_SLOT_CONTENTION} or slot is None:
         return None
-    slot = str(cause.evidence["slot"])
     return f"what {slot} should give is missing" if effect.type in _hit_by(slot) else None
 
 
@@ -125,7 +126,7 @@ def _ways(start: str, effects: dict[str, list[str]]) -> list[list[str]]:
 def _placed(conflict: BuildConflict, causes: Causes) -> BuildConflict:
     roots = sorted(_roots(conflict.id, causes))
     role = Role.SYMPTOM if causes[conflict.id] else Role.ROOT
-    return conflict.model_copy(update={"role": role, "roots": roots})
+    return changed(conflict, role=role, roots=roots)
 
 
 def _roots(key: str, causes: Causes) -> set[str]:

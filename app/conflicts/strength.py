@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.model.conflicts import BuildConflict
+from app.model.base import changed
+from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import Floor
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import EHP
@@ -32,18 +33,18 @@ def resistances(case: Case) -> list[BuildConflict]:
         if severity is None:
             continue
         missing = floor.good - value
-        values = {"element": element.lower(), "required": floor.good, "missing": missing}
+        values = Details(element=element.lower(), required=floor.good, missing=missing)
         suggestions = [
-            advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, f"{missing:.0f}% more on gear", **values),
-            advice("resistance_on_tree", _SURVIVAL, Demand.MORE_RESISTANCE, "resistance passives", **values),
+            advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, f"{missing:.0f}% more on gear", values),
+            advice("resistance_on_tree", _SURVIVAL, Demand.MORE_RESISTANCE, "resistance passives", values),
         ]
         if slots:
-            refill = {**values, "slots": slots, "local": True}
-            suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_RESISTANCE, filling(slots), **refill))
+            refill = changed(values, slots=slots, local=True)
+            suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_RESISTANCE, filling(slots), refill))
         message = f"{element} resistance is {value:.0f}%, {floor.good:.0f}% is wanted at level {case.level}."
         kind = ConflictType.RESISTANCE_GAP
-        evidence = {"required": floor.good, "available": value, "unit": "percent"}
-        found.append(conflict(kind, severity, element.lower(), message, suggestions, **evidence))
+        evidence = Evidence(required=floor.good, available=value, unit="percent")
+        found.append(conflict(kind, severity, element.lower(), message, suggestions, evidence))
     return found
 
 
@@ -55,15 +56,15 @@ def damage(case: Case) -> list[BuildConflict]:
     severity = _severity(dps, floor)
     if severity is None:
         return []
-    values = {"required": floor.least if severity is Severity.BLOCKING else floor.good, "measured": dps}
+    values = Details(required=floor.least if severity is Severity.BLOCKING else floor.good, measured=dps)
     suggestions = [
-        advice("more_damage", _SCALING, Demand.MORE_DAMAGE, "weigh damage higher in passives and gear", **values),
-        advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "another weapon type", **values),
-        advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "another main skill", **values),
+        advice("more_damage", _SCALING, Demand.MORE_DAMAGE, "weigh damage higher in passives and gear", values),
+        advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "another weapon type", values),
+        advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "another main skill", values),
     ]
     message = f"{case.main_skill} deals {dps:,.0f} damage per second; {_wanted(floor)} at level {case.level}."
-    evidence = {"required": floor.least, "good": floor.good, "available": dps, "unit": "damage per second"}
-    return [conflict(ConflictType.DAMAGE_GAP, severity, "dps", message, suggestions, **evidence)]
+    evidence = Evidence(required=floor.least, good=floor.good, available=dps, unit="damage per second")
+    return [conflict(ConflictType.DAMAGE_GAP, severity, "dps", message, suggestions, evidence)]
 
 
 def _unknown_damage(case: Case) -> BuildConflict:
@@ -73,12 +74,9 @@ def _unknown_damage(case: Case) -> BuildConflict:
     why = "does not model this skill's rate" if not case.inspection.modelled else "gives no damage figure for it"
     message = f"The damage of {case.main_skill} is unknown: the engine {why}. It is not zero, it is not measured."
     message += f" {case.nearest} is the most similar skill with a calculated rate." if case.nearest else ""
-    kind, evidence = (
-        ConflictType.DAMAGE_GAP,
-        {"modelled": case.inspection.modelled, "available": None, "nearest": case.nearest},
-    )
+    evidence = Evidence(modelled=case.inspection.modelled, available=None, nearest=case.nearest)
     severity = Severity.BLOCKING if case.inspection.modelled else Severity.WARNING
-    return conflict(kind, severity, "unmodelled", message, [other], **evidence)
+    return conflict(ConflictType.DAMAGE_GAP, severity, "unmodelled", message, [other], evidence)
 
 
 def effective_hit_points(case: Case) -> list[BuildConflict]:
@@ -87,19 +85,19 @@ def effective_hit_points(case: Case) -> list[BuildConflict]:
     severity = _severity(value, floor)
     if severity is None:
         return []
-    values = {"required": floor.least if severity is Severity.BLOCKING else floor.good, "measured": value}
+    values = Details(required=floor.least if severity is Severity.BLOCKING else floor.good, measured=value)
     suggestions = [
         advice(
-            "more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, "weigh defence higher in passives and gear", **values
+            "more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, "weigh defence higher in passives and gear", values
         ),
-        advice("gear_defence", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, "life and defences on gear before damage", **values),
+        advice("gear_defence", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, "life and defences on gear before damage", values),
     ]
     if slots := slots_with_room(case):
-        refill = {**values, "slots": slots, "local": True}
-        suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, filling(slots), **refill))
+        refill = changed(values, slots=slots, local=True)
+        suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, filling(slots), refill))
     message = f"Total effective hit points are {value:,.0f}; {_wanted(floor)} at level {case.level}."
-    evidence = {"required": floor.least, "good": floor.good, "available": value, "unit": "hit points"}
-    return [conflict(ConflictType.SURVIVABILITY_GAP, severity, "ehp", message, suggestions, **evidence)]
+    evidence = Evidence(required=floor.least, good=floor.good, available=value, unit="hit points")
+    return [conflict(ConflictType.SURVIVABILITY_GAP, severity, "ehp", message, suggestions, evidence)]
 
 
 def _wanted(floor: Floor) -> str:

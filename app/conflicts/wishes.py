@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
-from app.model.conflicts import BuildConflict, Suggestion
+from app.model.conflicts import BuildConflict, Details, Evidence, Measured, Suggestion
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.sub_problems import ScalingChoice
 
@@ -18,7 +18,7 @@ _OTHER = {
 
 def asked_for(case: Case) -> list[BuildConflict]:
     """Class, ascendancy, level and main skill are those of the constraints."""
-    have = {
+    have: dict[str, Measured] = {
         "class": case.blueprint.class_name,
         "ascendancy": case.blueprint.ascendancy,
         "level": case.level,
@@ -37,9 +37,9 @@ def _same(wanted: object, have: object) -> bool:
     return left == right or (not isinstance(wanted, (int, float)) and bool(left) and left in right)
 
 
-def _violated(field: str, wanted: object, have: object, way_out: Suggestion) -> BuildConflict:
+def _violated(field: str, wanted: Measured, have: Measured, way_out: Suggestion) -> BuildConflict:
     message = f"The {field} asked for is {wanted}, the build has {have}."
-    return conflict(_KIND, Severity.BLOCKING, field, message, [way_out], required=wanted, available=have)
+    return conflict(_KIND, Severity.BLOCKING, field, message, [way_out], Evidence(required=wanted, available=have))
 
 
 def nothing_excluded(case: Case) -> list[BuildConflict]:
@@ -55,5 +55,7 @@ def nothing_excluded(case: Case) -> list[BuildConflict]:
 
 
 def _excluded(subject: str, name: str) -> BuildConflict:
-    out = advice("leave_out", SubProblemName.DAMAGE_SCALING, Demand.DROP_SUPPORT, f"leave {name} out", excluded=name)
-    return conflict(_KIND, Severity.BLOCKING, subject, f"{subject} was excluded but is used.", [out], excluded=name)
+    scaling, text = SubProblemName.DAMAGE_SCALING, f"leave {name} out"
+    out = advice("leave_out", scaling, Demand.DROP_SUPPORT, text, Details(excluded=name))
+    message = f"{subject} was excluded but is used."
+    return conflict(_KIND, Severity.BLOCKING, subject, message, [out], Evidence(excluded=name))

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -17,7 +16,7 @@ from app.core.config import Settings
 from app.core.errors import InputError, NotReady, TooLarge
 from app.core.logs import set_up_logging
 from app.engine.files.codes import MAX_CODE_CHARS
-from app.model.record import BuildRequest, EngineChoice, ProgressEvent
+from app.model.record import BuildRequest, EngineChoice, ProgressData, ProgressEvent
 from app.service.builds import FINISHED
 from app.service.imports import ImportRequest
 from app.service.library import ExportFormat, Library
@@ -84,12 +83,12 @@ class Printer:
         """Return the lines for people; none for events that say nothing new."""
         data = event.data
         if event.type == "step":
-            return [*self._heading(str(data.get("phase", ""))), f"   {_count(data)}{data.get('label', '')}"]
+            return [*self._heading(data.phase.value if data.phase else ""), f"   {_count(data)}{data.label or ''}"]
         if event.type == "question":
-            return [f" ? {data.get('text', '')}"]
+            return [f" ? {data.text or ''}"]
         if event.type == "finished":
-            why = (data.get("failure") or {}).get("message")
-            ending = str(data.get("outcome") or data.get("status", ""))
+            why = data.failure.message if data.failure is not None else None
+            ending = data.outcome or data.status or ""
             return [f"== {ending}: {why}" if why else f"== {ending}"]
         return []
 
@@ -100,9 +99,8 @@ class Printer:
         return [f"== {phase}"]
 
 
-def _count(data: dict[str, Any]) -> str:
-    done, total = data.get("done"), data.get("total")
-    return f"[{done}/{total}] " if done is not None and total else ""
+def _count(data: ProgressData) -> str:
+    return f"[{data.done}/{data.total}] " if data.done is not None and data.total else ""
 
 
 GRACE_S = 5.0

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from app.core.errors import AppError
 from app.machine.phases import next_phase
 from app.machine.subproblems import check_moves
+from app.model.base import changed
 from app.model.constraints import InvariantSet
 from app.model.names import BuildStatus, Outcome, Phase, Trigger
-from app.model.record import BuildFailure, BuildRecord, ReasonerVersion
+from app.model.record import BuildFailure, BuildRecord, Happening, ProgressData, ReasonerVersion
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.iterate.complete import with_caveats
 from app.reasoning.base import Remarks
 from app.storage.base import Checkpoint
-
-Happening = tuple[str, dict[str, Any]]
 
 
 def after_step(record: BuildRecord, ctx: PhaseContext, result: PhaseResult) -> Checkpoint:
@@ -27,11 +25,11 @@ def after_step(record: BuildRecord, ctx: PhaseContext, result: PhaseResult) -> C
         InvalidTransition: the step asks for a move that a table does not have.
     """
     check_moves(record.state.sub_problems, result.state.sub_problems)
-    state = _remarked(result.state, ctx.reasoner.remarks).model_copy(update={"phase": record.state.phase})
+    state = changed(_remarked(result.state, ctx.reasoner.remarks), phase=record.state.phase)
     progress = [_step(state), *_question(record.invariants, result.invariants)]
     if result.trigger is not None:
         state = _moved(state, result.trigger)
-        progress.append(("phase", {"phase": state.phase.value, "iteration": state.iteration}))
+        progress.append(("phase", ProgressData(phase=state.phase, iteration=state.iteration)))
     done = state.phase is Phase.COMPLETE
     return Checkpoint(
         state=state,
@@ -75,27 +73,25 @@ def out_of_time(record: BuildRecord, seconds: float) -> Checkpoint:
     best = record.state.best
     if best is None:
         return failed(record, "budget_exceeded", sentence)
-    kept = record.state.model_copy(
-        update={
-            "blueprint": best.blueprint,
-            "stats": best.stats,
-            "inspection": record.state.inspection if record.state.blueprint == best.blueprint else None,
-            "conflicts": best.conflicts,
-        }
+    kept = changed(
+        record.state,
+        blueprint=best.blueprint,
+        stats=best.stats,
+        inspection=record.state.inspection if record.state.blueprint == best.blueprint else None,
+        conflicts=best.conflicts,
     )
     state = _moved(with_caveats(kept, sentence), Trigger.GAVE_UP)
-    moved = ("phase", {"phase": state.phase.value, "iteration": state.iteration})
+    moved = ("phase", ProgressData(phase=state.phase, iteration=state.iteration))
     return Checkpoint(state, BuildStatus.COMPLETE, progress=[moved, *_ended(BuildStatus.COMPLETE, state)])
 
 
 def _remarked(state: BuildState, remarks: Remarks) -> BuildState:
     """Return the state with what went otherwise than asked during the step."""
-    return state.model_copy(
-        update={
-            "degraded": _joined(state.degraded, remarks.degraded),
-            "domain_gaps": _joined(state.domain_gaps, remarks.domain_gaps),
-            "standing_caveats": _joined(state.standing_caveats, remarks.caveats),
-        }
+    return changed(
+        state,
+        degraded=_joined(state.degraded, remarks.degraded),
+        domain_gaps=_joined(state.domain_gaps, remarks.domain_gaps),
+        standing_caveats=_joined(state.standing_caveats, remarks.caveats),
     )
 
 
@@ -106,30 +102,24 @@ def _joined(old: Sequence[str], new: Sequence[str]) -> list[str]:
 def _moved(state: BuildState, trigger: Trigger) -> BuildState:
     phase = next_phase(state.phase, trigger)
     if phase is not Phase.COMPLETE:
-        return state.model_copy(update={"phase": phase, "done": 0, "total": 0})
+        return changed(state, phase=phase, done=0, total=0)
     default = Outcome.VALIDATED if trigger is Trigger.VALIDATED else Outcome.CAVEATS
     caveats = _joined(state.caveats, state.standing_caveats)
-    return state.model_copy(update={"phase": phase, "outcome": state.outcome or default, "caveats": caveats})
+    return changed(state, phase=phase, outcome=state.outcome or default, caveats=caveats)
 
 
 def _step(state: BuildState) -> Happening:
-    return "step", {
-        "phase": state.phase.value,
-        "label": state.progress_label,
-        "done": state.done,
-        "total": state.total,
-    }
+    return "step", ProgressData(phase=state.phase, label=state.progress_label, done=state.done, total=state.total)
 
 
 def _question(before: InvariantSet, after: InvariantSet | None) -> list[Happening]:
     if after is None or after.question is None or after.question == before.question:
         return []
-    return [("question", after.question.model_dump(mode="json"))]
+    return [("question", ProgressData.model_validate(after.question.model_dump()))]
 
 
 def _ended(status: BuildStatus, state: BuildState, failure: BuildFailure | None = None) -> list[Happening]:
-    outcome = state.outcome.value if status is BuildStatus.COMPLETE and state.outcome else None
-    finished: dict[str, Any] = {"status": status.value, "outcome": outcome}
+    finished = ProgressData(status=status, outcome=state.outcome if status is BuildStatus.COMPLETE else None)
     if failure is not None:
-        finished["failure"] = failure.model_dump(mode="json")
-    return [("status", {"status": status.value}), ("finished", finished)]
+        finished = changed(finished, failure=failure)
+    return [("status", ProgressData(status=status)), ("finished", finished)]

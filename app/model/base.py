@@ -5,13 +5,21 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, TypeAdapter, model_serializer
 
 
 class Model(BaseModel):
     """Base of all data: frozen; unknown fields are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sparse(Model):
+    """Data of which only what was said is written: a field that was never set is left out, one set to None is null."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if name in self.model_fields_set}
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.model.base import Model
+from app.model.base import Model, Sparse
 from app.model.constraints import InvariantSet
-from app.model.names import BuildStatus, GearTier, Mode
+from app.model.names import BuildStatus, GearTier, Mode, Outcome, Phase
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 
@@ -71,14 +71,39 @@ class BuildRecord(Model):
     updated_at: datetime
 
 
+class ProgressData(Sparse):
+    """What is told of something that happened, by its type.
+
+    status: `status`. phase: the one that begins, and `iteration`. step: `phase`, `label`, `done` of `total` steps.
+    question: `field`, `text`, `options`, what is `assumed`. finished: `status`, `outcome`, and the `failure`, if any.
+    """
+
+    status: BuildStatus | None = None
+    outcome: Outcome | None = None
+    failure: BuildFailure | None = None
+    phase: Phase | None = None
+    iteration: int | None = None
+    label: str | None = None
+    done: int | None = None
+    total: int | None = None
+    field: str | None = None
+    text: str | None = None
+    options: list[str] = Field(default_factory=list)
+    assumed: str | None = None
+
+
+Happening = tuple[str, ProgressData]
+"""Type and data of a progress event that is yet to be written."""
+
+
 class ProgressEvent(Model):
     """Something that happened to a build, for people watching; `seq` counts 1..N per build without gaps.
 
-    `type`: status | phase | step | question | finished. `data` is small JSON.
+    `type`: status | phase | step | question | finished.
     """
 
     build_id: str
     seq: int
     type: str
-    data: dict[str, Any] = Field(default_factory=dict)
+    data: ProgressData = Field(default_factory=ProgressData)
     at: datetime

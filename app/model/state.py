@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.model.base import Model
 from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
+from app.model.construction import ConstructProgress
 from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
 from app.model.names import Outcome, Phase, SubProblemName
 from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Discovery, SubProblem
+from app.model.upgrade import upgraded
 
 LOCAL_OWNER = "local"
 """Whose builds those are that no access token came with."""
@@ -27,14 +29,6 @@ class UsedMemory(Model):
     build_id: str
     part: str
     score: float
-
-
-class ConstructProgress(Model):
-    """How far construct is: stages still to run (in order), stages done, and what a stage left for later ones."""
-
-    pending: list[str] = Field(default_factory=list)
-    done: list[str] = Field(default_factory=list)
-    notes: dict[str, Any] = Field(default_factory=dict)
 
 
 class Snapshot(Model):
@@ -67,7 +61,7 @@ class BuildState(Model):
     did not this time. `doubted` options failed in earlier builds of this kind: they are considered last.
     """
 
-    schema_version: Literal["1.0"] = "1.0"
+    schema_version: Literal["1.1"] = "1.1"
     phase: Phase = Phase.DECOMPOSE
     outcome: Outcome | None = None
     iteration: int = 0
@@ -101,15 +95,20 @@ class BuildState(Model):
     habits: list[str] = Field(default_factory=list)
     doubted: list[Elimination] = Field(default_factory=list)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_todays_shape(cls, stored: Any) -> Any:
+        return upgraded(stored)
+
     def to_yaml(self) -> str:
         """Return the state as YAML; `from_yaml` gives back an equal state."""
         return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
     @classmethod
     def from_yaml(cls, text: str) -> BuildState:
-        """Read a state written by `to_yaml`.
+        """Read a state written by `to_yaml`, now or by an earlier version.
 
         Raises:
-            pydantic.ValidationError: the text is not a state of this schema version.
+            pydantic.ValidationError: the text is not a state of a schema version that is known.
         """
         return cls.model_validate(yaml.safe_load(text))

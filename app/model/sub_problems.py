@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.conflicts import Details
 from app.model.experiments import Spending
 from app.model.names import Demand, Provenance, SubProblemName, SubProblemStatus
 
@@ -117,32 +118,29 @@ class Discovery(Model):
     sub_problem: SubProblemName
     fact: str
     source: str
-    data: dict[str, Any] = Field(default_factory=dict)
     call_id: str | None = None
     stale: bool = False
 
 
 class Constraint(Model):
-    """What a conflict demands of the next answer; `values` hold its figures (required, available, slot ...).
+    """What a conflict demands of the next answer.
 
-    `values["iteration"]` is the round that put it, `values["local"]` as in a suggestion.
+    `iteration` is the round that put it, 0 for one that none did, and `strategy` the way out that was picked then.
+    `follows`: the question whose new answer is the reason, where no conflict is.
     """
 
     conflict_id: str
     demand: Demand
-    values: dict[str, Any] = Field(default_factory=dict)
+    values: Details = Field(default_factory=Details)
     text: str = ""
-
-    @property
-    def iteration(self) -> int:
-        """Return the round that put the constraint, 0 for one that none did."""
-        found = self.values.get("iteration")
-        return found if isinstance(found, int) else 0
+    strategy: str | None = None
+    iteration: int = 0
+    follows: SubProblemName | None = None
 
     @property
     def local(self) -> bool:
         """Return whether only what the values name is to change."""
-        return self.values.get("local") is True
+        return self.values.local
 
 
 class SubProblem(Model):

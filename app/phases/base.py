@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.core.ids import BuildId
-from app.engine.base import Engine
+from app.engine.base import Engine, Session
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
+from app.model.construction import StageNotes
 from app.model.demands import Demands, demands_of
 from app.model.experiments import Exploration
 from app.model.names import Mode, Phase, Trigger
@@ -88,19 +90,18 @@ def with_budget(state: BuildState, mode: Mode) -> BuildState:
     """Return the state with the mode's exploration budget, unless it has one."""
     if state.exploration is not None:
         return state
-    return state.model_copy(update={"exploration": BUDGETS[mode]})
+    return changed(state, exploration=BUDGETS[mode])
 
 
 def spent(exploration: Exploration | None, trials: int, variants: int) -> Exploration | None:
     """Return the budget with one more experiment paid from it."""
     if exploration is None:
         return None
-    return exploration.model_copy(
-        update={
-            "experiments": exploration.experiments + 1,
-            "variants": exploration.variants + variants,
-            "trials": exploration.trials + trials,
-        }
+    return changed(
+        exploration,
+        experiments=exploration.experiments + 1,
+        variants=exploration.variants + variants,
+        trials=exploration.trials + trials,
     )
 
 
@@ -137,16 +138,16 @@ def is_refinement(ctx: PhaseContext) -> bool:
 
 
 def search_context(
-    ctx: PhaseContext, plan: Plan, panel: Any, blueprint: Blueprint, notes: dict[str, Any]
+    ctx: PhaseContext, plan: Plan, session: Session, blueprint: Blueprint, notes: StageNotes | None = None
 ) -> SearchContext:
     """Return what a stage works with."""
     return SearchContext(
         engine=ctx.engine,
-        session=panel,
+        session=session,
         blueprint=blueprint,
         plan=plan,
         demands=ctx.demands,
         invariants=ctx.invariants,
         seed=ctx.request.seed,
-        notes=notes,
+        notes=notes or StageNotes(),
     )

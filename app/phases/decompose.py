@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.model.base import changed
 from app.model.constraints import InvariantSet, InvariantValue
 from app.model.dependencies import without_cycles
 from app.model.names import Provenance, SubProblemName, SubProblemStatus, Trigger
@@ -21,16 +22,16 @@ _REPLACED = {
 async def inherit(ctx: PhaseContext, found: InvariantSet, before: InvariantSet) -> InvariantSet:
     """Return the constraints with the parent's stated ones kept, made to fit by reading the prompt with them set."""
     stated = {i.field for i in found.invariants if i.provenance is Provenance.EXPLICIT}
-    changed = {field for field in stated if before.get(field) != found.get(field)}
-    dropped = stated | {other for field in changed for other in _REPLACED.get(field, ())}
+    other_now = {field for field in stated if before.get(field) != found.get(field)}
+    dropped = stated | {other for field in other_now for other in _REPLACED.get(field, ())}
     kept = {i.field: i for i in before.invariants if i.provenance is Provenance.EXPLICIT and i.field not in dropped}
     if not kept:
         return found
     overrides = {**{field: _value(i.value) for field, i in kept.items()}, **ctx.request.overrides}
-    asked = ctx.request.model_copy(update={"overrides": overrides})
+    asked = changed(ctx.request, overrides=overrides)
     again = await ctx.reasoner.extract(asked, ctx.engine)
     merged = [kept[i.field] if i.field in kept and kept[i.field].value == i.value else i for i in again.invariants]
-    return again.model_copy(update={"invariants": merged})
+    return changed(again, invariants=merged)
 
 
 def _value(value: InvariantValue) -> str | int | float | bool | list[str]:
@@ -48,7 +49,7 @@ async def extract(ctx: PhaseContext) -> PhaseResult:
     if ctx.state.inherited is not None:
         found = await inherit(ctx, found, ctx.state.inherited)
     label = "understood the prompt" if found.question is None else "understood the prompt, with one question"
-    state = ctx.state.model_copy(update={"progress_label": label, "done": 1, "total": 2})
+    state = changed(ctx.state, progress_label=label, done=1, total=2)
     return PhaseResult(state, invariants=found)
 
 
@@ -62,9 +63,7 @@ class DecomposePhase:
         state = await decomposed(ctx)
         answered = sum(sub.status is SubProblemStatus.DECIDED for sub in state.sub_problems.values())
         label = f"seven questions, {answered} of them answered by the prompt"
-        return PhaseResult(
-            state.model_copy(update={"progress_label": label, "done": 2, "total": 2}), Trigger.DECOMPOSED
-        )
+        return PhaseResult(changed(state, progress_label=label, done=2, total=2), Trigger.DECOMPOSED)
 
 
 async def decomposed(ctx: PhaseContext) -> BuildState:
@@ -72,19 +71,20 @@ async def decomposed(ctx: PhaseContext) -> BuildState:
     proposed = await ctx.reasoner.decompose(ctx.reasoning())
     questions, broken = _sound(proposed)
     state = ctx.state
-    update = {
-        "sub_problems": questions,
-        "assumptions": _joined(state.assumptions, [*proposed.assumptions, *broken]),
-        "domain_gaps": _joined(state.domain_gaps, proposed.domain_gaps),
-        "degraded": _joined(state.degraded, proposed.degraded),
-    }
-    return with_budget(state.model_copy(update=update), ctx.request.mode)
+    state = changed(
+        state,
+        sub_problems=questions,
+        assumptions=_joined(state.assumptions, [*proposed.assumptions, *broken]),
+        domain_gaps=_joined(state.domain_gaps, proposed.domain_gaps),
+        degraded=_joined(state.degraded, proposed.degraded),
+    )
+    return with_budget(state, ctx.request.mode)
 
 
 def _sound(proposed: Decomposition) -> tuple[dict[SubProblemName, SubProblem], list[str]]:
     questions = {name: proposed.sub_problems.get(name) or SubProblem(name=name) for name in SubProblemName}
     waits, broken = without_cycles({name: sub.depends_on for name, sub in questions.items()})
-    return {name: sub.model_copy(update={"depends_on": waits[name]}) for name, sub in questions.items()}, broken
+    return {name: changed(sub, depends_on=waits[name]) for name, sub in questions.items()}, broken
 
 
 def _joined(old: list[str], new: list[str] | tuple[str, ...]) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from app.model.constraints import InvariantSet
+from app.model.construction import Recollection, Remembered, RememberedBuild
 from app.model.demands import Demands, demands_of
 from app.model.guide import Guide
 from app.model.memory import Memory, MemoryKey, Situation, Wish
@@ -14,12 +14,6 @@ from app.model.names import Mode, Outcome, Provenance, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import BuildState, UsedMemory
 from app.search.base import Plan, plan_of
-
-EVALUATIONS = "evaluations"
-"""The note that counts the candidates that the engine has tried for this build."""
-
-OBJECTIVE = "objective"
-"""The note with the score of the measured build, as the search scores it."""
 
 MOST_TRIED = 2
 """Remembered builds that a new one tries to begin with."""
@@ -51,8 +45,8 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
         key=MemoryKey.of(plan.delivery.skill_id, demands.goal, state.stats.engine),
         skill=plan.delivery.skill_name,
         situation=situation_of(plan, invariants, demands),
-        score=float(state.construction.notes.get(OBJECTIVE, 0.0)),
-        evaluations=int(state.construction.notes.get(EVALUATIONS, 0)),
+        score=state.construction.notes.objective or 0.0,
+        evaluations=state.construction.notes.evaluations,
         blueprint=state.blueprint,
         notables=_notables(state.guide),
         wishes={i.field: i.value for i in invariants.invariants if i.provenance is Provenance.EXPLICIT},
@@ -84,13 +78,13 @@ def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situ
     )
 
 
-def begun_with(memories: Sequence[Memory], now: Situation) -> dict[str, Any] | None:
-    """Return the note with what a new build is to try: whole builds that fit, else parts of those of its ascendancy."""
+def begun_with(memories: Sequence[Memory], now: Situation) -> Remembered | None:
+    """Return what a new build is to try: whole builds that fit, and parts of others of its ascendancy."""
     whole = [m for m in memories if m.situation == now][:MOST_TRIED]
     kin = [m for m in memories if m not in whole and _is_kin(m.situation, now)][:MOST_TRIED]
     if not whole and not kin:
         return None
-    return {"whole": [_shown(m) for m in whole], "parts": [_shown(m) for m in kin]}
+    return Remembered(whole=[_remembered(m) for m in whole], parts=[_remembered(m) for m in kin])
 
 
 def _is_kin(one: Situation, other: Situation) -> bool:
@@ -103,20 +97,16 @@ def _is_kin(one: Situation, other: Situation) -> bool:
     return same and (one.pool, one.excluded) == (other.pool, other.excluded)
 
 
-def _shown(memory: Memory) -> dict[str, Any]:
-    return {
-        "build_id": memory.build_id,
-        "score": memory.score,
-        "blueprint": memory.blueprint.model_dump(mode="json", exclude_defaults=True),
-    }
+def _remembered(memory: Memory) -> RememberedBuild:
+    return RememberedBuild(build_id=memory.build_id, score=memory.score, blueprint=memory.blueprint)
 
 
-def used(note: Mapping[str, Any] | None) -> list[UsedMemory]:
+def used(taken: Recollection | None) -> list[UsedMemory]:
     """Return what the recollecting stage says it took."""
-    if not note:
+    if taken is None:
         return []
-    part = {"whole": "the whole build", "parts": "supports and passives"}[note["part"]]
-    return [UsedMemory(build_id=note["build_id"], part=part, score=note["score"])]
+    part = {"whole": "the whole build", "parts": "supports and passives"}[taken.part]
+    return [UsedMemory(build_id=taken.build_id, part=part, score=taken.score)]
 
 
 def habits(wishes: Sequence[Wish], invariants: InvariantSet) -> list[str]:

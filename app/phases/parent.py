@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from app.core.errors import InvalidTransition
+from app.engine.base import Session
+from app.model.base import changed
 from app.phases.base import PhaseContext, search_context
 from app.search.base import SearchContext, plan_of
 from app.search.refine.search import Parent, read_parent
-
-NOTE = "refining"
-"""The note that carries levers in their order, and what the screening found for each."""
-
-
-PARENT = "parent"
-"""The note that carries the parent's figures, so that they are measured once."""
 
 
 async def parent_of(ctx: PhaseContext) -> Parent:
@@ -20,17 +17,18 @@ async def parent_of(ctx: PhaseContext) -> Parent:
     state = ctx.state
     if ctx.xml is None or state.blueprint is None:
         raise InvalidTransition("a refinement starts from a build that has a file")
-    known = state.construction.notes.get(PARENT)
+    known = state.construction.notes.parent
     if known is None or state.inspection is None:
         return await read_parent(ctx.engine, ctx.xml, state.blueprint, state.inspection)
-    return Parent(ctx.xml, state.blueprint, known["strongest"], known["outputs"], state.inspection)
+    return Parent(ctx.xml, state.blueprint, known.strongest, known.outputs, state.inspection)
 
 
 def work_context(ctx: PhaseContext) -> SearchContext:
     """Return the search context of the child; the plan is what its questions were last answered with."""
     subs = {
-        name: sub if sub.decision is not None else sub.model_copy(update={"decision": sub.prior_attempts[-1]})
+        name: sub if sub.decision is not None else changed(sub, decision=sub.prior_attempts[-1])
         for name, sub in ctx.state.sub_problems.items()
     }
     assert ctx.state.blueprint is not None
-    return search_context(ctx, plan_of(subs), None, ctx.state.blueprint, {})
+    nothing_open = cast("Session", None)  # `open_work` puts its own session there
+    return search_context(ctx, plan_of(subs), nothing_open, ctx.state.blueprint)

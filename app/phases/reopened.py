@@ -4,41 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.model.base import changed
+from app.model.construction import ConstructProgress
 from app.model.names import SubProblemName, SubProblemStatus
-from app.model.state import BuildState, ConstructProgress, Elimination
+from app.model.state import BuildState, Elimination
 from app.model.sub_problems import Constraint, SubProblem
-
-REOPENED = "reopened"
-"""The note in which construct finds the names of the questions that were answered anew."""
 
 
 def reopen(state: BuildState, name: SubProblemName, constraints: Sequence[Constraint]) -> BuildState:
     """Return the state with the question open again: its answer becomes a prior attempt, its discoveries go stale."""
     sub = state.sub_problems[name]
     prior = [*sub.prior_attempts, sub.decision] if sub.decision is not None else list(sub.prior_attempts)
-    again = sub.model_copy(
-        update={
-            "status": SubProblemStatus.EXPLORING,
-            "decision": None,
-            "prior_attempts": prior,
-            "constraints": [*sub.constraints, *constraints],
-        }
+    again = changed(
+        sub,
+        status=SubProblemStatus.EXPLORING,
+        decision=None,
+        prior_attempts=prior,
+        constraints=[*sub.constraints, *constraints],
     )
-    stale = [d.model_copy(update={"stale": True}) if d.sub_problem is name else d for d in state.discoveries]
-    names = sorted({*reopened(state), name.value})
-    notes = {**state.construction.notes, REOPENED: names}
-    return state.model_copy(
-        update={
-            "sub_problems": {**state.sub_problems, name: again},
-            "discoveries": stale,
-            "construction": ConstructProgress(notes=notes),
-        }
+    notes = state.construction.notes
+    return changed(
+        state,
+        sub_problems={**state.sub_problems, name: again},
+        discoveries=[changed(d, stale=True) if d.sub_problem is name else d for d in state.discoveries],
+        construction=ConstructProgress(notes=changed(notes, reopened=sorted({*notes.reopened, name}))),
     )
-
-
-def reopened(state: BuildState) -> list[str]:
-    """Return the names of the questions that were opened again since the last construction."""
-    return list(state.construction.notes.get(REOPENED, []))
 
 
 def constraints_of(state: BuildState, iteration: int) -> list[Constraint]:
@@ -56,26 +46,25 @@ def taken_back(state: BuildState, iteration: int, reason: str) -> BuildState:
     failed = [
         Elimination(sub_problem=name, option=sub.decision.name, reason=reason)
         for name, sub in state.sub_problems.items()
-        if sub.decision is not None and any("strategy" in c.values for c in _later(sub, iteration))
+        if sub.decision is not None and any(c.strategy is not None for c in _later(sub, iteration))
         if subs[name].decision != sub.decision
     ]
     known = [
         e for e in failed if (e.sub_problem, e.option) not in {(x.sub_problem, x.option) for x in state.eliminated}
     ]
-    return state.model_copy(update={"sub_problems": subs, "eliminated": [*state.eliminated, *known]})
+    return changed(state, sub_problems=subs, eliminated=[*state.eliminated, *known])
 
 
 def _as_of(sub: SubProblem, iteration: int) -> SubProblem:
     rounds = len({constraint.iteration for constraint in _later(sub, iteration)})
     if not rounds or len(sub.prior_attempts) < rounds:
         return sub
-    return sub.model_copy(
-        update={
-            "status": SubProblemStatus.DECIDED,
-            "decision": sub.prior_attempts[-rounds],
-            "prior_attempts": sub.prior_attempts[:-rounds],
-            "constraints": [c for c in sub.constraints if c not in _later(sub, iteration)],
-        }
+    return changed(
+        sub,
+        status=SubProblemStatus.DECIDED,
+        decision=sub.prior_attempts[-rounds],
+        prior_attempts=sub.prior_attempts[:-rounds],
+        constraints=[c for c in sub.constraints if c not in _later(sub, iteration)],
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from app.core.errors import InvalidTransition
 from app.engine.base import Engine, Session
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
+from app.model.construction import StageNotes
 from app.model.demands import Demands
 from app.model.names import SubProblemName
 from app.model.sub_problems import (
@@ -61,7 +62,7 @@ class SearchContext:
     demands: Demands
     invariants: InvariantSet
     seed: int
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: StageNotes = field(default_factory=StageNotes)
 
 
 @dataclass(frozen=True)
@@ -69,20 +70,9 @@ class StageResult:
     """The better blueprint (or the same: "no change" is an answer), notes for later stages, conflicts seen."""
 
     blueprint: Blueprint
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: StageNotes = field(default_factory=StageNotes)
     conflicts: tuple[BuildConflict, ...] = ()
     label: str = ""
-
-
-class Stage(Protocol):
-    """One step of construct; `reads` are the questions whose new answer makes the stage run again."""
-
-    name: str
-    reads: frozenset[SubProblemName]
-
-    async def run(self, ctx: SearchContext) -> StageResult:
-        """Improve the blueprint."""
-        ...
 
 
 def plan_of(sub_problems: Mapping[SubProblemName, SubProblem]) -> Plan:

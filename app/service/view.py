@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from app.model.base import Model
+from app.model.base import Model, changed
+from app.model.conflicts import Evidence
 from app.model.constraints import InvariantSet, InvariantValue, Question
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
 from app.model.names import (
@@ -55,7 +56,7 @@ class ConflictView(Model):
     provisional: bool
     attempts: int
     message: str
-    evidence: dict[str, Any]
+    evidence: Evidence
     causes: list[CauseView]
     roots: list[str]
     tried: list[str]
@@ -216,10 +217,10 @@ def view_of(record: BuildRecord) -> BuildView:
 
 def _exploration(state: BuildState) -> Exploration | None:
     """Return the exploration budget with what construction has tried."""
-    found, tried = state.exploration, state.construction.notes.get("evaluations", 0)
-    if found is None or not isinstance(tried, int) or tried <= found.trials:
+    found, tried = state.exploration, state.construction.notes.evaluations
+    if found is None or tried <= found.trials:
         return found
-    return found.model_copy(update={"trials": tried})
+    return changed(found, trials=tried)
 
 
 def invariant_changes(record: BuildRecord) -> list[InvariantChangeView]:

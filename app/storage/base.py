@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.model.base import Model
 from app.model.constraints import InvariantSet
@@ -14,7 +14,7 @@ from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.memory import Memory, MemoryKey, Wish
 from app.model.names import BuildStatus, Phase
-from app.model.record import BuildFailure, BuildRecord, ProgressEvent, ReasonerVersion
+from app.model.record import BuildFailure, BuildRecord, Happening, ProgressEvent, ReasonerVersion
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 
@@ -30,7 +30,7 @@ class Checkpoint:
     engine: EngineVersion | None = None
     reasoner: ReasonerVersion | None = None
     failure: BuildFailure | None = None
-    progress: Sequence[tuple[str, dict[str, Any]]] = ()
+    progress: Sequence[Happening] = ()
 
 
 @dataclass(frozen=True)

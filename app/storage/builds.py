@@ -14,14 +14,13 @@ from sqlmodel import col
 from app.core.clock import Clock, SystemClock
 from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
 from app.model.names import BuildStatus
-from app.model.record import BuildRecord, ProgressEvent
+from app.model.record import BuildRecord, Happening, ProgressData, ProgressEvent
 from app.storage.base import Checkpoint, Standing
 from app.storage.database import Database
 from app.storage.rows import as_json, build_record, build_row, holds, progress_event
 from app.storage.tables import BuildRow, IdempotencyRow, ProgressRow
 
 RUNNABLE = (BuildStatus.QUEUED.value, BuildStatus.RUNNING.value)
-Happening = tuple[str, dict[str, Any]]
 
 
 class SqlBuildStore:
@@ -56,7 +55,7 @@ class SqlBuildStore:
         row = build_row(record)
         session.add(row)
         await session.flush()
-        self._happened(session, row, [("status", {"status": record.status.value})])
+        self._happened(session, row, [("status", ProgressData(status=record.status))])
         if key is not None:
             session.add(
                 IdempotencyRow(key=key, build_id=row.id, request_sha256=digest, created_at=self._clock.now()),
@@ -120,7 +119,7 @@ class SqlBuildStore:
             if row is None or row.status not in RUNNABLE:
                 return None
             if row.status == BuildStatus.QUEUED:
-                self._happened(session, row, [("status", {"status": BuildStatus.RUNNING.value})])
+                self._happened(session, row, [("status", ProgressData(status=BuildStatus.RUNNING))])
             row.status = BuildStatus.RUNNING.value
             row.epoch += 1
             row.attempts += 1
@@ -168,7 +167,8 @@ class SqlBuildStore:
             row = await _row(session, build_id, lock=True)
             if row.status == BuildStatus.QUEUED:
                 self._set_status(session, row, BuildStatus.CANCELLED)
-                self._happened(session, row, [("finished", {"status": BuildStatus.CANCELLED.value, "outcome": None})])
+                ended = ProgressData(status=BuildStatus.CANCELLED, outcome=None)
+                self._happened(session, row, [("finished", ended)])
             elif row.status == BuildStatus.RUNNING and not row.cancel_requested:
                 row.cancel_requested = True
                 row.updated_at = self._clock.now()
@@ -205,7 +205,7 @@ class SqlBuildStore:
     def _set_status(self, session: AsyncSession, row: BuildRow, status: BuildStatus) -> None:
         row.status = status.value
         row.updated_at = self._clock.now()
-        self._happened(session, row, [("status", {"status": status.value})])
+        self._happened(session, row, [("status", ProgressData(status=status))])
 
     def _happened(self, session: AsyncSession, row: BuildRow, happenings: Sequence[Happening]) -> None:
         self._append(session, row.id, row.progress_seq, happenings)
@@ -214,7 +214,8 @@ class SqlBuildStore:
     def _append(self, session: AsyncSession, build_id: str, after: int, happenings: Sequence[Happening]) -> None:
         now = self._clock.now()
         for seq, (kind, data) in enumerate(happenings, start=after + 1):
-            session.add(ProgressRow(build_id=build_id, seq=seq, type=kind, data=data, at=now))
+            written = data.model_dump(mode="json")
+            session.add(ProgressRow(build_id=build_id, seq=seq, type=kind, data=written, at=now))
 
 
 def _is(build_id: str) -> ColumnElement[bool]:

@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from app.model.events import CacheUse, CallOutcome, Timing, ToolEvent, ToolKind
 from app.model.names import BuildStatus, Phase
-from app.model.record import BuildRecord, ProgressEvent
+from app.model.record import BuildRecord, ProgressData, ProgressEvent
 from app.storage.tables import BuildRow, ProgressRow, ToolEventRow
 
 
@@ -57,7 +57,8 @@ def build_record(row: BuildRow) -> BuildRecord:
 
 def progress_event(row: ProgressRow) -> ProgressEvent:
     """Return the progress event of a row."""
-    return ProgressEvent(build_id=row.build_id, seq=row.seq, type=row.type, data=row.data, at=row.at)
+    data = ProgressData.model_validate(row.data)
+    return ProgressEvent(build_id=row.build_id, seq=row.seq, type=row.type, data=data, at=row.at)
 
 
 def tool_event(row: ToolEventRow) -> ToolEvent:

@@ -221,7 +221,7 @@ def ending(url: str, build_id: str) -> Ending:
             state=_without_ids(record.state),
             invariants=record.invariants.model_dump_json(),
             xml=record.xml,
-            progress=[(event.type, event.data) for event in progress],
+            progress=[(event.type, event.data.model_dump(mode="json")) for event in progress],
         )
 
     return asyncio.run(work())

@@ -10,7 +10,7 @@ from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, N
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import BuildStatus, Phase
-from app.model.record import BuildRecord, BuildRequest, ProgressEvent
+from app.model.record import BuildRecord, BuildRequest, ProgressData, ProgressEvent
 from app.storage.base import Checkpoint, Standing, Used
 
 RUNNABLE = (BuildStatus.QUEUED, BuildStatus.RUNNING)
@@ -96,10 +96,12 @@ class MemoryBuildStore:
         self.records[record.id] = record.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
         return self.records[record.id]
 
-    def tell(self, build_id: str, kind: str, data: dict[str, Any] | None = None) -> None:
+    def tell(self, build_id: str, kind: str, data: ProgressData | None = None) -> None:
         """Append a progress event."""
         log = self.events.setdefault(build_id, [])
-        event = ProgressEvent(build_id=build_id, seq=len(log) + 1, type=kind, data=data or {}, at=datetime.now(UTC))
+        event = ProgressEvent(
+            build_id=build_id, seq=len(log) + 1, type=kind, data=data or ProgressData(), at=datetime.now(UTC)
+        )
         log.append(event)
 
 

@@ -9,7 +9,6 @@ import pytest
 from app.core.config import Settings
 from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.phases.memory import EVALUATIONS, OBJECTIVE
 from app.service.services import Services
 from app.wiring import open_services
 
@@ -35,8 +34,8 @@ async def test_off_learned_used_and_forgotten(tmp_path: Path, level: int) -> Non
     assert plain.blueprint == learned.blueprint == cold.blueprint == again.blueprint
     assert plain.memories == cold.memories == again.memories == []
     assert [one.part for one in warm.memories] == ["the whole build"]
-    assert warm.construction.notes[OBJECTIVE] >= cold.construction.notes[OBJECTIVE] - 1e-6
-    assert warm.construction.notes[EVALUATIONS] < cold.construction.notes[EVALUATIONS] / 2
+    assert (warm.construction.notes.objective or 0.0) >= (cold.construction.notes.objective or 0.0) - 1e-6
+    assert warm.construction.notes.evaluations < cold.construction.notes.evaluations / 2
 
 
 async def _built(services: Services, level: int) -> BuildState:

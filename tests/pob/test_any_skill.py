@@ -23,7 +23,7 @@ from app.model.demands import demands_of
 from app.model.facts import GemFact
 from app.model.stats import DPS
 from app.search.base import SearchContext, plan_of
-from app.search.stages.skills import NEAREST, found
+from app.search.stages.skills import found
 from tests.fakes.engine import FactsEngine, FakeFacts
 from tests.unit.reasoning.planning import plan
 
@@ -65,7 +65,7 @@ async def stood_up(engine: ProcessEngine, facts: FactsEngine, session: Session, 
     group = result.blueprint.groups[result.blueprint.main_group - 1]
     assert group.gems[0].name == skill
     rate = (await session.what_if([[]], [DPS]))[0].get(DPS, 0.0)
-    return _way(group), rate, str(result.notes.get(NEAREST) or "")
+    return _way(group), rate, result.notes.nearest_modelled or ""
 
 
 def _way(group: SkillGroup) -> str:

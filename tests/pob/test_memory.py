@@ -10,7 +10,6 @@ from app.core.config import Settings
 from app.model.names import Outcome
 from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.phases.memory import EVALUATIONS, OBJECTIVE
 from app.service.services import Services
 from app.wiring import open_services
 
@@ -43,8 +42,8 @@ async def _built(services: Services) -> BuildState:
 
 
 def _effort(state: BuildState) -> int:
-    return int(state.construction.notes[EVALUATIONS])
+    return state.construction.notes.evaluations
 
 
 def _objective(state: BuildState) -> float:
-    return float(state.construction.notes[OBJECTIVE])
+    return state.construction.notes.objective or 0.0

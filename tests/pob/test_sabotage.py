@@ -63,8 +63,8 @@ class Repair:
     @property
     def row(self) -> str:
         state = self.record.state
-        ways = [str(c.values["strategy"]) for sub in state.sub_problems.values() for c in sub.constraints]
-        trials = state.construction.notes.get("evaluations", 0)
+        ways = [str(c.strategy) for sub in state.sub_problems.values() for c in sub.constraints]
+        trials = state.construction.notes.evaluations
         end = "repaired" if self.repaired else "caveats"
         return f"{self.build}, {self.fault}: {end} in {state.iteration} ({', '.join(ways)}), {trials} trials"
 
@@ -149,4 +149,4 @@ def test_only_affected_questions_are_opened_again(repairs: list[Repair]) -> None
 def test_a_repair_costs_less_than_a_build(repairs: list[Repair]) -> None:
     """A whole build of this kind takes about 13,000 trials; nothing but what was named is searched again."""
     for one in repairs:
-        assert one.record.state.construction.notes["evaluations"] < 6500, one.row
+        assert one.record.state.construction.notes.evaluations < 6500, one.row

@@ -23,7 +23,7 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.search.base import Plan, SearchContext, StageResult
-from app.search.gear.legality import gear_findings
+from app.search.gear.legality import gear_findings, shopping_list
 from app.search.gear.start import optimise_gear
 from app.search.sessions import open_parallel
 from app.search.stages.skills import blank, found
@@ -114,5 +114,5 @@ async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, 
         >= ctx.demands.floors.resistance.least
     )
     assert values[DPS] > 0
-    worn = {entry["slot"] for entry in result.notes["shopping"]}
+    worn = {entry["slot"] for entry in await shopping_list(engine.facts, result.blueprint)}
     assert {"Weapon 1", "Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet", "Ring 1", "Ring 2"} <= worn

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter
-
 from app.conflicts.case import case_of
 from app.conflicts.table import find_conflicts
+from app.model.base import changed
 from app.model.blueprint import Blueprint, Change, apply_changes
 from app.model.conflicts import BuildConflict
+from app.model.construction import ConstructProgress
 from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
 from app.model.names import ConflictType, Severity, Trigger
 from app.model.state import BuildState, ConstructProgress
 from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
-from app.phases.parent import NOTE, parent_of, work_context
+from app.phases.parent import parent_of, work_context
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import Checked, Parent, check, improve, open_work
 from app.search.refine.work import Candidate, Commit
@@ -28,8 +28,6 @@ TRIES = 3
 
 OF_STRENGTH = frozenset({ConflictType.DAMAGE_GAP, ConflictType.SURVIVABILITY_GAP})
 """How strong the build is, is what the wish is about; floors do not forbid what the user allows to be lost."""
-
-_CHANGES: TypeAdapter[list[Change]] = TypeAdapter(list[Change])
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,7 @@ class RefineConstruct:
         assert ctx.state.refinement is not None
         progress = ctx.state.construction
         if not progress.pending and MEASURE not in progress.done:
-            levers = progress.notes.get(NOTE, {}).get("levers", [])
-            progress = progress.model_copy(update={"pending": [*levers, MEASURE]})
+            progress = changed(progress, pending=[*(progress.notes.levers or []), MEASURE])
         if progress.pending[0] == MEASURE:
             return await _settled(ctx, ctx.state.refinement, progress)
         return await self._pulled(ctx, ctx.state.refinement, progress)
@@ -52,10 +49,7 @@ class RefineConstruct:
     async def _pulled(self, ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
         name, state = progress.pending[0], ctx.state
         parent = await parent_of(ctx)
-        hints = [
-            Candidate(hint["name"], tuple(_CHANGES.validate_python(hint["changes"])), {}, 0.0)
-            for hint in progress.notes[NOTE]["hints"].get(name, [])
-        ]
+        hints = [Candidate(hint.name, tuple(hint.changes), {}, 0.0) for hint in progress.notes.hints.get(name, [])]
         made = state.committed
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sessions) as work:
             objective, before = work.objective, dict(work.incumbent.outputs)
@@ -101,15 +95,14 @@ async def new_faults(
     ctx: PhaseContext, parent: Parent, changes: Sequence[Change], checked: Checked
 ) -> list[BuildConflict]:
     """Return the blocking conflicts that the parent does not have."""
-    changed = apply_changes(parent.blueprint, changes)
-    now = await _faults(ctx, ctx.state, changed, checked)
+    now = await _faults(ctx, ctx.state, apply_changes(parent.blueprint, changes), checked)
     known = {conflict.id for conflict in ctx.state.conflicts}
     return [conflict for conflict in now if conflict.id not in known and conflict.type not in OF_STRENGTH]
 
 
 async def _faults(ctx: PhaseContext, state: BuildState, blueprint: Blueprint, checked: Checked) -> list[BuildConflict]:
-    update = {"blueprint": blueprint, "stats": checked.stats, "inspection": checked.inspection}
-    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state.model_copy(update=update))
+    measured = changed(state, blueprint=blueprint, stats=checked.stats, inspection=checked.inspection)
+    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, measured)
     return [conflict for conflict in find_conflicts(case) if conflict.severity is Severity.BLOCKING]
 
 
@@ -126,19 +119,19 @@ def _after(
     exploration = spent(state.exploration, trial.trials, len(experiment.variants))
     reached = trial.checked is not None and objective.enough(trial.checked.outputs)
     if reached or exhausted(exploration):
-        done = done.model_copy(update={"pending": [MEASURE]})
-    update = {
-        "committed": [*state.committed, *(change for entry in trial.kept for change in entry.changes)],
-        "experiments": [*state.experiments, experiment],
-        "exploration": exploration,
-        "construction": done,
-        "refinement": refinement.model_copy(update={"changes": [*refinement.changes, *found]}),
-        "assumptions": list(dict.fromkeys([*state.assumptions, *(f"{a}." for a in trial.asides)])),
-        "done": len(done.done),
-        "total": len(done.done) + len(done.pending),
-        "progress_label": f"{trial.name}: {experiment.verdict}",
-    }
-    return state.model_copy(update=update)
+        done = changed(done, pending=[MEASURE])
+    return changed(
+        state,
+        committed=[*state.committed, *(change for entry in trial.kept for change in entry.changes)],
+        experiments=[*state.experiments, experiment],
+        exploration=exploration,
+        construction=done,
+        refinement=changed(refinement, changes=[*refinement.changes, *found]),
+        assumptions=list(dict.fromkeys([*state.assumptions, *(f"{a}." for a in trial.asides)])),
+        done=len(done.done),
+        total=len(done.done) + len(done.pending),
+        progress_label=f"{trial.name}: {experiment.verdict}",
+    )
 
 
 def _experiment(refinement: Refinement, trial: _Trial) -> Experiment:
@@ -183,32 +176,27 @@ async def _settled(ctx: PhaseContext, refinement: Refinement, progress: Construc
     checked = await check(ctx.engine, parent, ctx.state.committed)
     objective = await _objective(ctx, parent, refinement)
     reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
-    done = ConstructProgress(done=[*progress.done, MEASURE], notes={})
+    done = ConstructProgress(done=[*progress.done, MEASURE])
     told = gains(parent.outputs, checked.outputs)
     if not reached:
         return PhaseResult(_unchanged(ctx.state, refinement, done, told), Trigger.CONSTRUCTED)
-    after = refinement.model_copy(
-        update={"after": _two(checked.outputs), "reached": True, "verdict": f"{told}; {_counted(refinement)}"}
+    count = len(refinement.changes)
+    counted = "1 change" if count == 1 else f"{count} changes"
+    state = changed(
+        ctx.state,
+        blueprint=apply_changes(parent.blueprint, ctx.state.committed),
+        stats=checked.stats,
+        inspection=checked.inspection,
+        refinement=changed(refinement, after=_two(checked.outputs), reached=True, verdict=f"{told}; {counted}"),
+        construction=done,
+        progress_label=f"refined: {told}",
     )
-    update = {
-        "blueprint": apply_changes(parent.blueprint, ctx.state.committed),
-        "stats": checked.stats,
-        "inspection": checked.inspection,
-        "refinement": after,
-        "construction": done,
-        "progress_label": f"refined: {told}",
-    }
-    return PhaseResult(ctx.state.model_copy(update=update), Trigger.CONSTRUCTED, xml=checked.xml)
+    return PhaseResult(state, Trigger.CONSTRUCTED, xml=checked.xml)
 
 
 async def _objective(ctx: PhaseContext, parent: Parent, refinement: Refinement) -> RefineObjective:
     async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], 1) as work:
         return work.objective
-
-
-def _counted(refinement: Refinement) -> str:
-    count = len(refinement.changes)
-    return "1 change" if count == 1 else f"{count} changes"
 
 
 def _unchanged(state: BuildState, refinement: Refinement, done: ConstructProgress, told: str) -> BuildState:
@@ -218,11 +206,6 @@ def _unchanged(state: BuildState, refinement: Refinement, done: ConstructProgres
     if wish.direction == "resistances":
         asked = "capped resistances"
     text = f"No change recommended: {asked} was not found with what may be changed.{best}"
-    after = refinement.model_copy(update={"after": refinement.before, "reached": False, "verdict": text, "changes": []})
-    update = {
-        "refinement": after,
-        "committed": [],
-        "construction": done,
-        "progress_label": "no change recommended",
-    }
-    return state.model_copy(update=update)
+    after = changed(refinement, after=refinement.before, reached=False, verdict=text, changes=[])
+    label = "no change recommended"
+    return changed(state, refinement=after, committed=[], construction=done, progress_label=label)

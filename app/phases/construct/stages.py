@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from app.conflicts.case import Rule, case_of
 from app.conflicts.requirements import requirements_met, supports_affordable, unusable
 from app.conflicts.resources import main_skill_sustained, spirit_within_pool
 from app.conflicts.strength import damage, effective_hit_points, resistances
 from app.engine.base import Session
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
+from app.model.construction import Advice, ConstructProgress, StageNotes
 from app.model.memory import MemoryKey
 from app.model.names import Mode, Severity, SubProblemName, Trigger
-from app.model.state import BuildState, ConstructProgress
+from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
-from app.phases.memory import EVALUATIONS, OBJECTIVE, begun_with, habits, situation_of, used
-from app.phases.reopened import REOPENED, constraints_of
+from app.phases.memory import begun_with, habits, situation_of, used
+from app.phases.reopened import constraints_of
 from app.search.advice import MoveExperimenter
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
 from app.search.sessions import open_parallel
-from app.search.stages.memory import RECOLLECTED, REMEMBERED
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
     MENDING,
@@ -39,7 +39,7 @@ from app.search.stages.table import (
 )
 
 ADVICE = "advice"
-"""The stage, and the note in which it says which ideas were kept and why others were not."""
+"""The stage that asks the reasoner for ideas; its note says which were kept and why others were not."""
 
 _BEFORE = "finish"
 
@@ -61,22 +61,19 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
 
 async def _advised(ctx: PhaseContext, search: SearchContext) -> StageResult:
     experimenter = await MoveExperimenter.open(search)
-    state = ctx.state.model_copy(update={"blueprint": search.blueprint, "stats": None})
+    state = changed(ctx.state, blueprint=search.blueprint, stats=None)
     ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter)
-    notes: list[dict[str, str]] = []
+    notes: list[Advice] = []
     for idea in ideas:
         problem = await experimenter.keep(idea.moves)
-        notes.append({"idea": idea.name, "reason": idea.reason, "refused_because": problem})
-    kept = [note["idea"] for note in notes if not note["refused_because"]]
+        notes.append(Advice(idea=idea.name, reason=idea.reason, refused_because=problem))
+    kept = [note.idea for note in notes if not note.refused_because]
     label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(ideas)} ideas helps" if ideas else ""
-    return StageResult(experimenter.incumbent.blueprint, notes={ADVICE: notes}, label=label or "no advice")
+    return StageResult(experimenter.incumbent.blueprint, notes=StageNotes(advice=notes), label=label or "no advice")
 
 
 WATCHED = frozenset({"gear"})
 """Stages after which everything is there for the first time, and others still follow that may cover a gap."""
-
-TOLERATED = "tolerated"
-"""The note with shortfalls within tolerance, in words."""
 
 _GAPS: tuple[Rule, ...] = (
     resistances,
@@ -96,12 +93,12 @@ async def with_gaps(ctx: PhaseContext, session: Session, result: StageResult) ->
     within tolerance becomes a note.
     """
     stats, inspection = await session.stats(), await session.inspect()
-    now = {"blueprint": result.blueprint, "stats": stats, "inspection": inspection}
-    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, ctx.state.model_copy(update=now))
+    now = changed(ctx.state, blueprint=result.blueprint, stats=stats, inspection=inspection)
+    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, now)
     found = [conflict for rule in _GAPS for conflict in rule(case)]
     gaps = [conflict for conflict in found if conflict.severity is Severity.BLOCKING]
     fine = [conflict.message for conflict in found if conflict.severity is not Severity.BLOCKING]
-    return replace(result, conflicts=(*result.conflicts, *gaps), notes={**result.notes, TOLERATED: fine})
+    return replace(result, conflicts=(*result.conflicts, *gaps), notes=changed(result.notes, tolerated=fine))
 
 
 def confirmed(conflicts: list[BuildConflict]) -> list[BuildConflict]:
@@ -138,14 +135,12 @@ class ConstructPhase:
         return await self._advance(ctx, plan, progress)
 
     def _begin(self, ctx: PhaseContext, plan: Plan) -> ConstructProgress:
-        notes = dict(ctx.state.construction.notes)
-        reopened = notes.pop(REOPENED, None)
+        before = ctx.state.construction.notes
         founded = is_founded(ctx.state.blueprint, plan, ctx.demands.level)
-        known = None if reopened is None or not founded else [SubProblemName(name) for name in reopened]
+        known = before.reopened if before.reopened and founded else None
         chosen = self._chosen(ctx.state, known)
         chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
-        if known is None:
-            notes = {key: notes[key] for key in (EVALUATIONS,) if key in notes}
+        notes = StageNotes(evaluations=before.evaluations) if known is None else changed(before, reopened=[])
         return ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
 
     async def _remembering(
@@ -155,14 +150,14 @@ class ConstructPhase:
         key = MemoryKey.of(plan.delivery.skill_id, ctx.demands.goal, ctx.engine.version)
         here = situation_of(plan, ctx.invariants, ctx.demands)
         usual = habits(await ctx.memory.wishes(ctx.state.owner), ctx.invariants)
-        ctx = replace(ctx, state=ctx.state.model_copy(update={"habits": usual}))
+        ctx = replace(ctx, state=changed(ctx.state, habits=usual))
         found = begun_with(await ctx.memory.recall(key), here)
         if found is None:
             return ctx, progress
-        chosen = warm_stages(self._stages, whole=bool(found["whole"]))
+        chosen = warm_stages(self._stages, whole=bool(found.whole))
         chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
-        notes = {**progress.notes, REMEMBERED: found}
-        return ctx, progress.model_copy(update={"pending": [*chosen, MEASURE], "notes": notes})
+        notes = changed(progress.notes, remembered=found)
+        return ctx, changed(progress, pending=[*chosen, MEASURE], notes=notes)
 
     def _chosen(self, state: BuildState, reopened: list[SubProblemName] | None) -> list[str]:
         """Return the stages to run: all, those that the reopened questions concern, or mere repairs."""
@@ -179,19 +174,18 @@ class ConstructPhase:
             result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:
                 result = await with_gaps(ctx, panel, result)
-        evaluations = int(progress.notes.get(EVALUATIONS, 0)) + panel.trials
+        evaluations = progress.notes.evaluations + panel.trials
         if name == RECOLLECT:
             progress = self._recollected(progress, result.notes)
         return PhaseResult(_after_stage(ctx.state, stage, progress, result, evaluations))
 
-    def _recollected(self, progress: ConstructProgress, notes: dict[str, Any]) -> ConstructProgress:
+    def _recollected(self, progress: ConstructProgress, notes: StageNotes) -> ConstructProgress:
         """Return the progress with all stages to do when no whole build was taken: then there is none to improve."""
-        taken = notes.get(RECOLLECTED) or {}
-        if taken.get("part") == "whole":
+        if notes.recollected is not None and notes.recollected.part == "whole":
             return progress
         left = [stage.name for stage in self._stages if stage.name not in progress.done]
         advised = with_advice(left) if ADVICE in progress.pending else left
-        return progress.model_copy(update={"pending": [progress.pending[0], *advised, MEASURE]})
+        return changed(progress, pending=[progress.pending[0], *advised, MEASURE])
 
     async def _measure(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         """Measure in a session that has held nothing else: the engine's numbers drift with what it held before."""
@@ -200,20 +194,21 @@ class ConstructPhase:
             await session.build(ctx.state.blueprint)
             stats, inspection = await session.stats(), await session.inspect()
             xml = await session.export()
-            worth = await _worth(search_context(ctx, plan, session, ctx.state.blueprint, {}), stats, inspection)
+            worth = await _worth(search_context(ctx, plan, session, ctx.state.blueprint), stats, inspection)
         broken = broken_assumption(ctx.state.blueprint, stats, inspection)
-        done = ConstructProgress(done=[*progress.done, MEASURE], notes={**progress.notes, OBJECTIVE: worth})
-        update: dict[str, Any] = {
-            "stats": stats,
-            "inspection": inspection,
-            "construction": done,
-            "conflicts": [*confirmed(ctx.state.conflicts), broken] if broken else ctx.state.conflicts,
-            "done": len(done.done),
-            "total": len(done.done),
-            "progress_label": "measured in a fresh session",
-        }
+        done = ConstructProgress(done=[*progress.done, MEASURE], notes=changed(progress.notes, objective=worth))
+        state = changed(
+            ctx.state,
+            stats=stats,
+            inspection=inspection,
+            construction=done,
+            conflicts=[*confirmed(ctx.state.conflicts), broken] if broken else ctx.state.conflicts,
+            done=len(done.done),
+            total=len(done.done),
+            progress_label="measured in a fresh session",
+        )
         trigger = Trigger.ASSUMPTION_FAILED if broken else Trigger.CONSTRUCTED
-        return PhaseResult(ctx.state.model_copy(update=update), trigger, xml=None if broken else xml)
+        return PhaseResult(state, trigger, xml=None if broken else xml)
 
 
 async def _worth(ctx: SearchContext, stats: Stats, inspection: Inspection) -> float:
@@ -232,17 +227,17 @@ def _after_stage(
 ) -> BuildState:
     done = [*progress.done, stage.name]
     pending = progress.pending[1:]
-    notes = {**progress.notes, **result.notes, EVALUATIONS: evaluations}
-    update = {
-        "blueprint": result.blueprint,
-        "construction": ConstructProgress(pending=pending, done=done, notes=notes),
-        "conflicts": [*state.conflicts, *(c.model_copy(update={"provisional": True}) for c in result.conflicts)],
-        "done": len(done),
-        "total": len(done) + len(pending),
-        "progress_label": result.label or stage.label,
-        "memories": [*state.memories, *used(result.notes.get(RECOLLECTED))],
-    }
-    return state.model_copy(update=update)
+    notes = changed(progress.notes.joined(result.notes), evaluations=evaluations)
+    return changed(
+        state,
+        blueprint=result.blueprint,
+        construction=ConstructProgress(pending=pending, done=done, notes=notes),
+        conflicts=[*state.conflicts, *(changed(c, provisional=True) for c in result.conflicts)],
+        done=len(done),
+        total=len(done) + len(pending),
+        progress_label=result.label or stage.label,
+        memories=[*state.memories, *used(result.notes.recollected)],
+    )
 
 
 def broken_assumption(blueprint: Blueprint, stats: Stats, inspection: Inspection) -> BuildConflict | None:

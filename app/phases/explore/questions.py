@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from app.model.base import changed
 from app.model.memory import MemoryKey
 from app.model.names import SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState, Elimination
@@ -16,7 +19,7 @@ from app.model.sub_problems import (
 )
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
-from app.phases.reopened import reopen, reopened
+from app.phases.reopened import reopen
 from app.reasoning.base import Conclusion
 
 Questions = dict[SubProblemName, SubProblem]
@@ -37,11 +40,10 @@ class ExplorePhase:
         return await self._answer(ctx, name)
 
     async def _answer(self, ctx: PhaseContext, name: SubProblemName) -> PhaseResult:
-        update = {"sub_problems": moved(ctx.state.sub_problems), "doubted": await _doubted(ctx)}
-        state = ctx.state.model_copy(update=update)
-        asked = PhaseContext(ctx.build_id, ctx.request, ctx.invariants, state, ctx.engine, ctx.reasoner)
-        found = await ctx.reasoner.gather(asked.reasoning(), name)
-        answer = await ctx.reasoner.explore(asked.reasoning(), name, found)
+        state = changed(ctx.state, sub_problems=moved(ctx.state.sub_problems), doubted=await _doubted(ctx))
+        asked = replace(ctx, state=state).reasoning()
+        found = await ctx.reasoner.gather(asked, name)
+        answer = await ctx.reasoner.explore(asked, name, found)
         return _result(_recorded(state, name, found, answer))
 
 
@@ -76,7 +78,7 @@ def _moved(questions: Questions, name: SubProblemName) -> SubProblem:
         return questions[name]
     waits = bool(_open_dependencies(questions, name)) and name != next_question(questions)
     status = SubProblemStatus.BLOCKED if waits else SubProblemStatus.EXPLORING
-    return questions[name].model_copy(update={"status": status})
+    return changed(questions[name], status=status)
 
 
 def _is_decided(sub: SubProblem) -> bool:
@@ -89,16 +91,17 @@ def _open_dependencies(questions: Questions, name: SubProblemName) -> list[SubPr
 
 def _recorded(state: BuildState, name: SubProblemName, found: list[Discovery], answer: Conclusion) -> BuildState:
     sub = state.sub_problems[name]
-    new = sub.model_copy(update={"status": SubProblemStatus.DECIDED, "decision": answer.decision})
+    new = changed(sub, status=SubProblemStatus.DECIDED, decision=answer.decision)
     kept = [d for d in state.discoveries if not (d.sub_problem is name and d.stale)]
-    update = {
-        "sub_problems": moved({**state.sub_problems, name: new}),
-        "discoveries": [*kept, *(d for d in found if d not in kept)],
-        "domain_gaps": list(dict.fromkeys([*state.domain_gaps, *answer.domain_gaps])),
-        "degraded": list(dict.fromkeys([*state.degraded, *answer.degraded])),
-        "progress_label": f"{name.value.replace('_', ' ')}: {answer.decision.name}",
-    }
-    return _with_followers(state.model_copy(update=update), new)
+    state = changed(
+        state,
+        sub_problems=moved({**state.sub_problems, name: new}),
+        discoveries=[*kept, *(d for d in found if d not in kept)],
+        domain_gaps=list(dict.fromkeys([*state.domain_gaps, *answer.domain_gaps])),
+        degraded=list(dict.fromkeys([*state.degraded, *answer.degraded])),
+        progress_label=f"{name.value.replace('_', ' ')}: {answer.decision.name}",
+    )
+    return _with_followers(state, new)
 
 
 def _with_followers(state: BuildState, sub: SubProblem) -> BuildState:
@@ -118,11 +121,12 @@ def _with_followers(state: BuildState, sub: SubProblem) -> BuildState:
         follow = Constraint(
             conflict_id=sub.constraints[-1].conflict_id,
             demand=demand,
-            values={"iteration": state.iteration, "follows": sub.name.value},
             text=text,
+            iteration=state.iteration,
+            follows=sub.name,
         )
         state = reopen(state, name, [follow])
-    return state.model_copy(update={"sub_problems": moved(state.sub_problems)})
+    return changed(state, sub_problems=moved(state.sub_problems))
 
 
 def _kernel(choice: Choice) -> tuple[object, ...]:
@@ -145,8 +149,8 @@ def _skill(choice: Choice) -> str:
 def _result(state: BuildState) -> PhaseResult:
     decided = sum(_is_decided(sub) for sub in state.sub_problems.values())
     total = len(state.sub_problems)
-    state = state.model_copy(update={"done": decided, "total": total})
+    state = changed(state, done=decided, total=total)
     if decided < total:
         return PhaseResult(state)
-    label = "every question is answered" if not reopened(state) else state.progress_label
-    return PhaseResult(state.model_copy(update={"progress_label": label}), Trigger.EXPLORED)
+    label = state.progress_label if state.construction.notes.reopened else "every question is answered"
+    return PhaseResult(changed(state, progress_label=label), Trigger.EXPLORED)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
+from app.model.construction import ConstructProgress, Hint, ParentFigures, StageNotes
 from app.model.experiments import Experiment, Refinement, Variant
 from app.model.names import Mode, Phase, Provenance, SubProblemName, SubProblemStatus, Trigger
 from app.model.state import BuildState, ConstructProgress
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent
-from app.phases.parent import NOTE, PARENT, parent_of, work_context
+from app.phases.parent import parent_of, work_context
 from app.phases.reopened import reopen
 from app.reasoning.base import RefineReading
 from app.search.refine.search import Parent, open_work, order, screen
@@ -46,9 +47,9 @@ class RefineExplore:
 
     async def _answer(self, ctx: PhaseContext, refinement: Refinement, name: SubProblemName) -> PhaseResult:
         parent = await parent_of(ctx)
-        known = ctx.state.construction.notes.get(NOTE)
-        if known is not None:
-            return PhaseResult(_also_answered(ctx.state, name, known["levers"]))
+        levers = ctx.state.construction.notes.levers
+        if levers is not None:
+            return PhaseResult(_also_answered(ctx.state, name, levers))
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], self.sessions) as work:
             screened = await screen(work)
             levers = order(screened, refinement.wish.direction == "damage")
@@ -65,9 +66,9 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
     found = await _said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
-    changed = {i.field for i in found.invariants if before.get(i.field) != i.value}
+    other_now = {i.field for i in found.invariants if before.get(i.field) != i.value}
     after = merged(before, found)
-    if changed & set(FUNDAMENTAL):
+    if other_now & set(FUNDAMENTAL):
         return PhaseResult(_strategic(ctx.state, before), invariants=after)
     parent = await parent_of(ctx)
     state = _opened(ctx.state, _refinement(reading, parent), parent)
@@ -75,7 +76,7 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     if hopeless is not None:
         state = _given_up(state, hopeless)
     label = f"understood: {_TITLES.get(reading.wish.direction, 'improve damage and effective hit points')}"
-    return PhaseResult(state.model_copy(update={"progress_label": label}), invariants=after)
+    return PhaseResult(changed(state, progress_label=label), invariants=after)
 
 
 async def _hopeless(ctx: PhaseContext, reading: RefineReading, parent: Parent) -> str | None:
@@ -92,12 +93,6 @@ async def _hopeless(ctx: PhaseContext, reading: RefineReading, parent: Parent) -
 
 def _given_up(state: BuildState, why: str) -> BuildState:
     """Return the state with nothing to pull."""
-    notes = {**state.construction.notes, NOTE: {"levers": [], "hints": {}}}
-    update = {
-        "construction": ConstructProgress(notes=notes),
-        "assumptions": list(dict.fromkeys([*state.assumptions, f"{why[0].upper()}{why[1:]}."])),
-    }
-    state = state.model_copy(update=update)
     experiment = Experiment(
         id="screen-none",
         question="What can be measured?",
@@ -106,14 +101,19 @@ def _given_up(state: BuildState, why: str) -> BuildState:
         metric=DPS,
         verdict=f"no change recommended: {why}",
     )
-    return state.model_copy(update={"experiments": [*state.experiments, experiment]})
+    return changed(
+        state,
+        construction=ConstructProgress(notes=changed(state.construction.notes, levers=[])),
+        assumptions=list(dict.fromkeys([*state.assumptions, f"{why[0].upper()}{why[1:]}."])),
+        experiments=[*state.experiments, experiment],
+    )
 
 
 async def _said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
     """Return what the prompt says outright, apart from what it keeps."""
     if len(reading.rest) < 3:
         return InvariantSet()
-    asked = ctx.request.model_copy(update={"prompt": reading.rest, "level": None, "gear": None})
+    asked = changed(ctx.request, prompt=reading.rest, level=None, gear=None)
     found = await ctx.reasoner.extract(asked, ctx.engine)
     stated = [i for i in found.invariants if i.provenance is Provenance.EXPLICIT and i.field not in _LEFT_TO_LOCKS]
     return InvariantSet(invariants=stated)
@@ -128,7 +128,7 @@ def merged(before: InvariantSet, said: InvariantSet) -> InvariantSet:
     new: Mapping[str, Invariant] = {i.field: i for i in said.invariants}
     kept = [new.get(i.field, i) for i in before.invariants]
     added = [i for i in said.invariants if before.find(i.field) is None]
-    return before.model_copy(update={"invariants": [*kept, *added], "question": None})
+    return changed(before, invariants=[*kept, *added], question=None)
 
 
 def _strategic(state: BuildState, inherited: InvariantSet) -> BuildState:
@@ -138,7 +138,7 @@ def _strategic(state: BuildState, inherited: InvariantSet) -> BuildState:
         phase=state.phase,
         inherited=inherited,
         assumptions=[text],
-        exploration=BUDGETS[Mode.STRATEGIC].model_copy(update={"entry": Phase.EXPLORE}),
+        exploration=changed(BUDGETS[Mode.STRATEGIC], entry=Phase.EXPLORE),
         progress_label="a fundamental change: deciding everything anew",
     )
 
@@ -161,13 +161,13 @@ def _figures(outputs: Mapping[str, float]) -> dict[str, float]:
 
 def _opened(state: BuildState, refinement: Refinement, parent: Parent) -> BuildState:
     """Open the questions of the wish; everything else stays decided."""
-    state = state.model_copy(update={"refinement": refinement, "exploration": BUDGETS[Mode.REFINEMENT]})
+    state = changed(state, refinement=refinement, exploration=BUDGETS[Mode.REFINEMENT])
     for name, demand in refinement.wish.opens.items():
         asked = Constraint(conflict_id="wish", demand=demand, text=refinement.wish.reason)
         state = reopen(state, name, [asked])
-    notes = {PARENT: {"strongest": parent.strongest, "outputs": parent.outputs}}
-    update = {"construction": ConstructProgress(notes=notes), "inspection": parent.inspection}
-    return state.model_copy(update=update)
+    figures = ParentFigures(strongest=parent.strongest, outputs=dict(parent.outputs))
+    progress = ConstructProgress(notes=StageNotes(parent=figures))
+    return changed(state, construction=progress, inspection=parent.inspection)
 
 
 def _answered(
@@ -178,20 +178,21 @@ def _answered(
     screened: Mapping[str, Sequence[Candidate]],
     levers: list[str],
 ) -> BuildState:
-    hints = {key: [_noted(p) for p in found[: VARIANTS * 3]] for key, found in screened.items() if key in levers}
-    experiment = _screening(state, work, parent, name, screened, levers)
-    notes = {**state.construction.notes, NOTE: {"levers": levers, "hints": hints}}
-    update = {
-        "experiments": [*state.experiments, experiment],
-        "construction": ConstructProgress(notes=notes),
-        "exploration": spent(state.exploration, work.incumbent.trials, len(experiment.variants)),
-        "progress_label": f"{name.value.replace('_', ' ')}: {experiment.verdict}",
+    hints = {
+        key: [Hint(name=p.name, changes=list(p.changes)) for p in found[: VARIANTS * 3]]
+        for key, found in screened.items()
+        if key in levers
     }
-    return _decided(state.model_copy(update=update), name, experiment, levers)
-
-
-def _noted(proposal: Candidate) -> dict[str, Any]:
-    return {"name": proposal.name, "changes": [change.model_dump(mode="json") for change in proposal.changes]}
+    experiment = _screening(state, work, parent, name, screened, levers)
+    notes = changed(state.construction.notes, levers=levers, hints=hints)
+    state = changed(
+        state,
+        experiments=[*state.experiments, experiment],
+        construction=ConstructProgress(notes=notes),
+        exploration=spent(state.exploration, work.incumbent.trials, len(experiment.variants)),
+        progress_label=f"{name.value.replace('_', ' ')}: {experiment.verdict}",
+    )
+    return _decided(state, name, experiment, levers)
 
 
 def _screening(
@@ -245,8 +246,8 @@ def _decided(state: BuildState, name: SubProblemName, experiment: Experiment, le
         provenance=Provenance.INFERRED,
         alternatives=alternatives,
     )
-    done = sub.model_copy(update={"status": SubProblemStatus.DECIDED, "decision": decision})
-    return state.model_copy(update={"sub_problems": {**state.sub_problems, name: done}})
+    done = changed(sub, status=SubProblemStatus.DECIDED, decision=decision)
+    return changed(state, sub_problems={**state.sub_problems, name: done})
 
 
 def _also_answered(state: BuildState, name: SubProblemName, levers: list[str]) -> BuildState:
@@ -256,4 +257,4 @@ def _also_answered(state: BuildState, name: SubProblemName, levers: list[str]) -
 
 def replace_question(experiment: Experiment, name: SubProblemName) -> Experiment:
     """Return the experiment as an answer to another question."""
-    return experiment.model_copy(update={"sub_problem": name})
+    return changed(experiment, sub_problem=name)

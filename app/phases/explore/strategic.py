@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
 from app.model.experiments import Experiment, Variant
@@ -70,7 +71,7 @@ class StrategicExplore:
         hero = plan.ascendancy
         bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
         async with open_parallel(ctx.engine, bare, self.sessions) as panel:
-            start = search_context(ctx, plan, panel, bare, {})
+            start = search_context(ctx, plan, panel, bare)
             built = await found(start)
             if deep:
                 built = await main_supports(replace(start, blueprint=built.blueprint))
@@ -142,8 +143,7 @@ def _noted(state: BuildState, *experiments: Experiment) -> BuildState:
     exploration = state.exploration
     for experiment in experiments:
         exploration = spent(exploration, experiment.engine_calls, len(experiment.variants))
-    update = {"experiments": [*state.experiments, *experiments], "exploration": exploration}
-    return state.model_copy(update=update)
+    return changed(state, experiments=[*state.experiments, *experiments], exploration=exploration)
 
 
 def _settled(state: BuildState, deep: Sequence[Way], checking: Experiment) -> BuildState:
@@ -153,8 +153,7 @@ def _settled(state: BuildState, deep: Sequence[Way], checking: Experiment) -> Bu
     current = next((way for way in deep if way.option.name == sub.decision.name), None)
     best = _ranked(deep)[0]
     if best is current or (current is not None and best.score < current.score + CLEARLY):
-        label = f"compared: {sub.decision.name} stays"
-        return state.model_copy(update={"progress_label": label})
+        return changed(state, progress_label=f"compared: {sub.decision.name} stays")
     old = Option(
         name=sub.decision.name,
         choice=sub.decision.choice,
@@ -170,10 +169,10 @@ def _settled(state: BuildState, deep: Sequence[Way], checking: Experiment) -> Bu
         alternatives=[old, *others],
     )
     subs = {
-        name: other.model_copy(update={"status": SubProblemStatus.EXPLORING, "decision": None})
+        name: changed(other, status=SubProblemStatus.EXPLORING, decision=None)
         if Q.DAMAGE_DELIVERY in other.depends_on
         else other
         for name, other in state.sub_problems.items()
     }
-    subs[Q.DAMAGE_DELIVERY] = sub.model_copy(update={"decision": decision})
-    return state.model_copy(update={"sub_problems": subs, "progress_label": f"compared: {decision.name} instead"})
+    subs[Q.DAMAGE_DELIVERY] = changed(sub, decision=decision)
+    return changed(state, sub_problems=subs, progress_label=f"compared: {decision.name} instead")

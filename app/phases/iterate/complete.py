@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.conflicts.order import caveats
+from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import Outcome, Severity
 from app.model.state import BuildState
@@ -15,13 +16,8 @@ _MOST_BY_HAND = 2
 def with_caveats(state: BuildState, reason: str) -> BuildState:
     """Return the state as finished: every conflict in words, what was tried, and what could be done by hand."""
     lines = [reason, *caveats(state.conflicts), *_tried(state.conflicts), *_by_hand(state.conflicts)]
-    return state.model_copy(
-        update={
-            "outcome": Outcome.CAVEATS,
-            "caveats": list(dict.fromkeys(line for line in lines if line)),
-            "progress_label": "finished with caveats",
-        }
-    )
+    told = list(dict.fromkeys(line for line in lines if line))
+    return changed(state, outcome=Outcome.CAVEATS, caveats=told, progress_label="finished with caveats")
 
 
 def _tried(conflicts: Sequence[BuildConflict]) -> list[str]:

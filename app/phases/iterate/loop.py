@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.conflicts.order import blocking, in_order, merged, resolvable
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Suggestion
+from app.model.construction import ConstructProgress
 from app.model.names import Trigger
-from app.model.state import BuildState, ConstructProgress, Snapshot
+from app.model.state import BuildState, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.iterate.complete import with_caveats
-from app.phases.reopened import REOPENED, reopen, taken_back
+from app.phases.reopened import reopen, taken_back
 from app.phases.validate.guide import guide_to
 
 MOST_ITERATIONS = 5
@@ -30,7 +34,7 @@ class IteratePhase:
         worse = got_worse(state)
         if worse:
             state = restored(state)
-        state = state.model_copy(update={"emergency_stops": state.emergency_stops + 1 if worse else 0})
+        state = changed(state, emergency_stops=state.emergency_stops + 1 if worse else 0)
         reason = _why_stop(state)
         picks = [] if reason else await self._picks(ctx, state)
         if not picks:
@@ -44,8 +48,7 @@ class IteratePhase:
         possible = resolvable(in_order(state.conflicts))
         if not possible:
             return []
-        asked = PhaseContext(ctx.build_id, ctx.request, ctx.invariants, state, ctx.engine, ctx.reasoner)
-        answer = await ctx.reasoner.resolve(asked.reasoning(), possible)
+        answer = await ctx.reasoner.resolve(replace(ctx, state=state).reasoning(), possible)
         chosen = {conflict.id: pick for conflict, pick in answer.picks}
         picks = [(c, pick) for c in possible if (pick := _allowed(c, chosen.get(c.id))) is not None]
         return least_disruptive(picks)
@@ -72,33 +75,32 @@ def restored(state: BuildState) -> BuildState:
     text = f"iteration {state.iteration} had {len(blocking(state.conflicts))} blocking conflicts, not {best.blocking}"
     charged = [_charged(conflict, state, best) for conflict in best.conflicts]
     back = taken_back(state, best.iteration, text)
-    notes = {key: value for key, value in state.construction.notes.items() if key != REOPENED}
-    update = {
-        "blueprint": best.blueprint,
-        "stats": best.stats,
-        "inspection": None,
-        "conflicts": charged,
-        "construction": ConstructProgress(notes=notes),
-    }
-    return back.model_copy(update=update)
+    return changed(
+        back,
+        blueprint=best.blueprint,
+        stats=best.stats,
+        inspection=None,
+        conflicts=charged,
+        construction=ConstructProgress(notes=changed(state.construction.notes, reopened=[])),
+    )
 
 
 def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> BuildConflict:
     """Return a conflict of the best build with the attempts made since then."""
     now = next((c for c in state.conflicts if c.id == conflict.id), conflict)
     since = [
-        (str(c.values["strategy"]), c.values.get("iteration", 0))
+        (c.strategy, c.iteration)
         for sub in state.sub_problems.values()
         for c in sub.constraints
-        if c.conflict_id == conflict.id and "strategy" in c.values and c.values.get("iteration", 0) > best.iteration
+        if c.conflict_id == conflict.id and c.strategy is not None and c.iteration > best.iteration
     ]
     tried = list(dict.fromkeys([*conflict.tried, *now.tried, *(strategy for strategy, _ in since)]))
     attempts = max(now.attempts, conflict.attempts + len({iteration for _, iteration in since}))
-    return conflict.model_copy(update={"tried": tried, "attempts": attempts})
+    return changed(conflict, tried=tried, attempts=attempts)
 
 
 def _with_merged(state: BuildState) -> BuildState:
-    return state.model_copy(update={"conflicts": merged(state.conflicts)})
+    return changed(state, conflicts=merged(state.conflicts))
 
 
 def _why_stop(state: BuildState) -> str | None:
@@ -118,29 +120,34 @@ def _allowed(conflict: BuildConflict, pick: Suggestion | None) -> Suggestion | N
 def _reopened(state: BuildState, picks: list[Pick]) -> BuildState:
     iteration = state.iteration + 1
     tried = {conflict.id: pick.strategy for conflict, pick in picks}
-    state = state.model_copy(
-        update={
-            "iteration": iteration,
-            "conflicts": [_attempted(c, tried.get(c.id)) for c in state.conflicts],
-            "construction": ConstructProgress(notes=state.construction.notes),
-        }
+    state = changed(
+        state,
+        iteration=iteration,
+        conflicts=[_attempted(c, tried.get(c.id)) for c in state.conflicts],
+        construction=ConstructProgress(notes=state.construction.notes),
     )
     for name in dict.fromkeys(pick.sub_problem for _, pick in picks):
         own = [_constraint(c, pick, iteration) for c, pick in picks if pick.sub_problem is name]
         state = reopen(state, name, own)
     names = ", ".join(dict.fromkeys(pick.sub_problem.value.replace("_", " ") for _, pick in picks))
-    return state.model_copy(update={"progress_label": f"iteration {iteration}: thinking again about {names}"})
+    return changed(state, progress_label=f"iteration {iteration}: thinking again about {names}")
 
 
 def _attempted(conflict: BuildConflict, strategy: str | None) -> BuildConflict:
     if strategy is None:
         return conflict
-    return conflict.model_copy(update={"attempts": conflict.attempts + 1, "tried": [*conflict.tried, strategy]})
+    return changed(conflict, attempts=conflict.attempts + 1, tried=[*conflict.tried, strategy])
 
 
 def _constraint(conflict: BuildConflict, pick: Suggestion, iteration: int) -> Constraint:
-    values = {**pick.values, "strategy": pick.strategy, "iteration": iteration}
-    return Constraint(conflict_id=conflict.id, demand=pick.demand, values=values, text=pick.text or conflict.message)
+    return Constraint(
+        conflict_id=conflict.id,
+        demand=pick.demand,
+        values=pick.values,
+        text=pick.text or conflict.message,
+        strategy=pick.strategy,
+        iteration=iteration,
+    )
 
 
 async def _give_up(engine: Engine, before: BuildState, state: BuildState, reason: str) -> PhaseResult:
@@ -149,20 +156,19 @@ async def _give_up(engine: Engine, before: BuildState, state: BuildState, reason
     if best is not None and best.blueprint != state.blueprint:
         state = restored(state)
     finished = await _guided(engine, with_caveats(state, reason))
-    changed = finished.blueprint is not None and finished.blueprint != before.blueprint
-    if not changed or finished.blueprint is None:
+    if finished.blueprint is None or finished.blueprint == before.blueprint:
         return PhaseResult(finished, Trigger.GAVE_UP)
     async with engine.session() as session:
         await session.build(finished.blueprint)
-        measured = {"stats": await session.stats(), "inspection": await session.inspect()}
+        measured = changed(finished, stats=await session.stats(), inspection=await session.inspect())
         xml = await session.export()
-    return PhaseResult(finished.model_copy(update=measured), Trigger.GAVE_UP, xml=xml)
+    return PhaseResult(measured, Trigger.GAVE_UP, xml=xml)
 
 
 async def _guided(engine: Engine, state: BuildState) -> BuildState:
     if state.blueprint is None:
         return state
-    return state.model_copy(update={"guide": await guide_to(engine.facts, state.blueprint)})
+    return changed(state, guide=await guide_to(engine.facts, state.blueprint))
 
 
 async def _export(engine: Engine, blueprint: Blueprint) -> bytes:

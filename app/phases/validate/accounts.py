@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.errors import EngineError
+from app.model.base import changed
 from app.model.experiments import Spending
 from app.model.moves import Locks
 from app.model.names import SubProblemName, Trigger
@@ -65,7 +66,7 @@ async def accounted(ctx: PhaseContext) -> BuildState:
     gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
     rows = Books(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, main).spending()
     subs = {name: _told(sub, rows.get(name, []), values) for name, sub in state.sub_problems.items()}
-    return state.model_copy(update={"sub_problems": subs})
+    return changed(state, sub_problems=subs)
 
 
 async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
@@ -80,7 +81,7 @@ async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
         loaded = LoadedSession(
             session, ctx.xml, state.blueprint, Locks(), trial_prefix=trial_prefix(main, state.blueprint)
         )
-        searching = search_context(ctx, plan_of(state.sub_problems), loaded, state.blueprint, {})
+        searching = search_context(ctx, plan_of(state.sub_problems), loaded, state.blueprint)
         incumbent = await Incumbent.open(searching)
         return await marginal_values(searching, incumbent, graph, main), main
 
@@ -89,14 +90,14 @@ def _told(sub: SubProblem, rows: Sequence[Spending], values: Mapping[str, Sequen
     assert sub.decision is not None
     metric = EHP if sub.name in _ABOUT_LIFE else DPS
     spending = with_marginals(rows, values, metric)
-    return sub.model_copy(update={"decision": _with_next_best(sub.decision, spending)})
+    return changed(sub, decision=_with_next_best(sub.decision, spending))
 
 
 def _with_next_best(decision: Decision, spending: Sequence[Spending]) -> Decision:
     """Put the best use that was given up among the alternatives, one per budget."""
     others = [option for option in decision.alternatives if not option.name.startswith(_ONE_MORE)]
     given_up = [_given_up(decision, row) for row in spending if row.next_best]
-    return decision.model_copy(update={"spending": list(spending), "alternatives": [*others, *given_up]})
+    return changed(decision, spending=list(spending), alternatives=[*others, *given_up])
 
 
 _ONE_MORE = "one more of "

@@ -8,6 +8,7 @@ from app.conflicts.case import case_of
 from app.conflicts.order import caveats
 from app.conflicts.table import find_conflicts
 from app.engine.base import Engine, Session
+from app.model.base import changed
 from app.model.constraints import InvariantSet
 from app.model.demands import demands_of
 from app.model.names import Outcome, Phase, Severity, SubProblemName
@@ -88,10 +89,6 @@ async def _judged(engine: Engine, invariants: InvariantSet, state: BuildState) -
     conflicts = find_conflicts(await case_of(engine, demands_of(invariants), invariants, state))
     blocking = sum(conflict.severity is Severity.BLOCKING for conflict in conflicts)
     best = Snapshot(iteration=0, blueprint=state.blueprint, stats=state.stats, blocking=blocking, conflicts=conflicts)
-    update = {
-        "conflicts": conflicts,
-        "best": best,
-        "caveats": [*state.caveats, *caveats(conflicts)],
-        "outcome": Outcome.CAVEATS if blocking or state.caveats else Outcome.VALIDATED,
-    }
-    return state.model_copy(update=update)
+    outcome = Outcome.CAVEATS if blocking or state.caveats else Outcome.VALIDATED
+    told = [*state.caveats, *caveats(conflicts)]
+    return changed(state, conflicts=conflicts, best=best, caveats=told, outcome=outcome)

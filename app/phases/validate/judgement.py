@@ -10,6 +10,7 @@ from app.conflicts.order import caveats
 from app.conflicts.order import merged as newest
 from app.conflicts.table import find_conflicts, related
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.demands import Floors
@@ -40,7 +41,7 @@ class ValidatePhase:
         if result.trigger is not Trigger.VALIDATED:
             return result
         guide = await guide_to(ctx.engine.facts, case.blueprint)
-        return replace(result, state=result.state.model_copy(update={"guide": guide}))
+        return replace(result, state=changed(result.state, guide=guide))
 
 
 async def _measured(engine: Engine, state: BuildState, blueprint: Blueprint) -> BuildState:
@@ -49,8 +50,7 @@ async def _measured(engine: Engine, state: BuildState, blueprint: Blueprint) -> 
         return state
     async with engine.session() as session:
         await session.build(blueprint)
-        figures = {"stats": await session.stats(), "inspection": await session.inspect()}
-    return state.model_copy(update=figures)
+        return changed(state, stats=await session.stats(), inspection=await session.inspect())
 
 
 def _merge(
@@ -67,8 +67,8 @@ def _merge(
 
 
 def _with_history(conflict: BuildConflict, past: BuildConflict | None) -> BuildConflict:
-    kept = {"attempts": past.attempts, "tried": past.tried} if past is not None else {}
-    return conflict.model_copy(update={"provisional": False, **kept})
+    now = changed(conflict, provisional=False)
+    return now if past is None else changed(now, attempts=past.attempts, tried=past.tried)
 
 
 def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> PhaseResult:
@@ -80,17 +80,17 @@ def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Ph
         blocking=len(blocking),
         conflicts=conflicts,
     )
-    update = {
-        "conflicts": conflicts,
-        "best": better(state.best, snapshot, case.demands.floors),
-        "progress_label": _label(conflicts, blocking),
-        "done": 1,
-        "total": 1,
-    }
+    state = changed(
+        state,
+        conflicts=conflicts,
+        best=better(state.best, snapshot, case.demands.floors),
+        progress_label=_label(conflicts, blocking),
+        done=1,
+        total=1,
+    )
     if blocking:
-        return PhaseResult(state.model_copy(update=update), Trigger.CONFLICTS_FOUND)
-    update |= {"outcome": Outcome.VALIDATED, "caveats": caveats(conflicts)}
-    return PhaseResult(state.model_copy(update=update), Trigger.VALIDATED)
+        return PhaseResult(state, Trigger.CONFLICTS_FOUND)
+    return PhaseResult(changed(state, outcome=Outcome.VALIDATED, caveats=caveats(conflicts)), Trigger.VALIDATED)
 
 
 def _label(conflicts: list[BuildConflict], blocking: list[BuildConflict]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.conflicts.case import case_of
 from app.conflicts.order import caveats
 from app.conflicts.table import find_conflicts
+from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import Outcome, Severity, Trigger
 from app.model.state import BuildState, Snapshot
@@ -23,15 +24,16 @@ class RefineValidate:
         assert state.refinement is not None
         conflicts = find_conflicts(await case_of(ctx.engine, ctx.demands, ctx.invariants, state))
         blocking = [conflict for conflict in conflicts if conflict.severity is Severity.BLOCKING]
-        update = {
-            "conflicts": conflicts,
-            "best": _snapshot(state, conflicts, len(blocking)),
-            "outcome": Outcome.CAVEATS if blocking else Outcome.VALIDATED,
-            "caveats": _told(state, conflicts),
-            "done": 1,
-            "total": 1,
-        }
-        return PhaseResult(state.model_copy(update=update), Trigger.VALIDATED)
+        judged = changed(
+            state,
+            conflicts=conflicts,
+            best=_snapshot(state, conflicts, len(blocking)),
+            outcome=Outcome.CAVEATS if blocking else Outcome.VALIDATED,
+            caveats=_told(state, conflicts),
+            done=1,
+            total=1,
+        )
+        return PhaseResult(judged, Trigger.VALIDATED)
 
 
 def _snapshot(state: BuildState, conflicts: list[BuildConflict], blocking: int) -> Snapshot:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from app.core.errors import AppError, BudgetExceeded, LlmBadOutput, LlmRejected, LlmUnavailable
-from app.model.conflicts import BuildConflict, Suggestion, conflict_id
+from app.model.conflicts import BuildConflict, Evidence, Suggestion, conflict_id
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.reasoning.base import Decomposition, ReasoningContext, Remarks, Resolution
 from app.reasoning.llm.schemas import AssessAnswer, DecomposeAnswer, FindingAnswer, ResolveAnswer
@@ -93,7 +93,7 @@ def _conflict(one: FindingAnswer, model: str) -> BuildConflict:
         severity=one.severity,
         subject=subject,
         affected=[one.sub_problem],
-        evidence={"judged_by": model},
+        evidence=Evidence(judged_by=model),
         message=f"The language model finds: {one.message}",
         suggested_solutions=[Suggestion(strategy=subject, sub_problem=one.sub_problem, demand=one.demand, text=text)],
     )

@@ -16,7 +16,7 @@ from app.model.demands import Demands
 from app.model.names import SubProblemName, SubProblemStatus
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, MOVEMENT
-from app.model.sub_problems import Decision, Discovery
+from app.model.sub_problems import Constraint, Decision, Discovery
 from app.prompting.library import PromptLibrary, Rendered, fenced
 from app.reasoning.base import ReasoningContext
 from app.tools.payload import plain
@@ -62,12 +62,17 @@ def question(ctx: ReasoningContext, name: SubProblemName) -> dict[str, Any]:
     sub = ctx.state.sub_problems.get(name)
     return {
         "name": name.value,
-        "demands": [c.model_dump(mode="json", include={"demand", "text", "values"}) for c in sub.constraints]
-        if sub
-        else [],
+        "demands": [_demand(constraint) for constraint in sub.constraints] if sub else [],
         "tried_before": [decision.name for decision in sub.prior_attempts] if sub else [],
         "failed": [e.option for e in ctx.state.eliminated if e.sub_problem is name],
     }
+
+
+def _demand(constraint: Constraint) -> dict[str, Any]:
+    """Return what a conflict demands; figures and names where there are any."""
+    known = constraint.model_dump(mode="json", include={"demand", "values", "text"})
+    put = constraint.model_dump(mode="json", include={"strategy", "iteration", "follows"}, exclude_defaults=True)
+    return {**known, "values": {**known["values"], **put}}
 
 
 def options(decision: Decision) -> list[dict[str, Any]]:
@@ -130,7 +135,7 @@ def conflicts(found: Sequence[BuildConflict]) -> list[dict[str, Any]]:
             "conflict": conflict.id,
             "severity": conflict.severity.value,
             "message": conflict.message,
-            "evidence": conflict.evidence,
+            "evidence": conflict.evidence.model_dump(mode="json"),
             "attempts": conflict.attempts,
             "strategies": [
                 {"strategy": s.strategy, "sub_problem": s.sub_problem.value, "demand": s.demand.value, "text": s.text}

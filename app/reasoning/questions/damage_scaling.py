@@ -115,9 +115,7 @@ def _heavier(brief: Brief, option: Option) -> Iterator[Option]:
     """Yield the answer with the weight that conflicts ask for, then ever heavier."""
     assert isinstance(option.choice, ScalingChoice)
     steps = len(brief.constraints(_NAME, Demand.MORE_DAMAGE))
-    left_out = [
-        str(c.values["excluded"]) for c in brief.constraints(_NAME, Demand.DROP_SUPPORT) if "excluded" in c.values
-    ]
+    left_out = [c.values.excluded for c in brief.constraints(_NAME, Demand.DROP_SUPPORT) if c.values.excluded]
     gems = [gem.id for gem in brief.catalogue.gems if gem.name in left_out]
     nodes = [node.id for node in brief.nodes if str(node.id) in left_out or node.name in left_out]
     while True:

@@ -47,7 +47,7 @@ def _wanted_recovery(brief: Brief, gem: GemFact) -> float:
 def _stronger(brief: Brief, gem: GemFact | None, base: float) -> Iterator[Option]:
     steps = len(brief.constraints(_NAME, Demand.MORE_RECOVERY))
     cheaper = bool(brief.constraints(_NAME, Demand.CHEAPER_SKILL, Demand.DROP_SUPPORT))
-    missing = sum(_number(c.values.get("missing")) for c in brief.constraints(_NAME, Demand.MORE_RECOVERY))
+    missing = sum(float(c.values.missing or 0.0) for c in brief.constraints(_NAME, Demand.MORE_RECOVERY))
     while True:
         yield _option(gem, (base + missing) * _STEP**steps, cheaper=cheaper)
         steps += 1
@@ -71,7 +71,3 @@ def _life(recovery: float) -> Option:
     choice = SustainChoice(resource="life", recovery_per_second=round(recovery, 1))
     why = "paying with life costs effective hit points, and needs a keystone or an ascendancy for it"
     return Option(name="life", choice=choice, rejected_because=why)
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0

@@ -103,7 +103,7 @@ def _smaller(brief: Brief, ranked: Sequence[GemFact]) -> Iterator[Option]:
     reserved = _main(brief)
     budget = spirit_of(brief) - (reserved.spirit if reserved else 0.0)
     less = brief.constraints(_NAME, Demand.LESS_SPIRIT)
-    over = max((float(c.values.get("over", 0.0)) for c in less), default=0.0)
+    over = max((float(c.values.over or 0.0) for c in less), default=0.0)
     fitting: list[GemFact] = []
     for gem in ranked:
         if sum(g.spirit for g in fitting) + gem.spirit <= budget:

@@ -88,19 +88,19 @@ def _raised(brief: Brief, base: dict[str, int]) -> Iterator[Option]:
 
 
 def _more(now: dict[str, int], constraint: Constraint) -> dict[str, int]:
-    name = _NAMES.get(str(constraint.values.get("attribute", constraint.values.get("colour", ""))).lower())
+    name = _NAMES.get((constraint.values.attribute or "").lower())
     if name is None:
         return {key: round(value * 1.2) + 5 for key, value in now.items()}
-    required = constraint.values.get("required", 0)
-    wanted = int(required) + 5 if isinstance(required, (int, float)) else 0
+    required = constraint.values.required
+    wanted = int(required or 0) + 5
     return {name: max(wanted, round(now.get(name, 0) * 1.1) + 5)}
 
 
 def _more_resistance(now: dict[str, int], constraint: Constraint) -> dict[str, int]:
-    asked = str(constraint.values.get("resistance", constraint.values.get("element", ""))).lower()
+    asked = constraint.values.element or ""
     names = [name for name in now if name in asked] or list(_ELEMENTS)
-    missing = constraint.values.get("missing", 10)
-    extra = max(5, int(missing)) if isinstance(missing, (int, float)) else 10
+    missing = constraint.values.missing
+    extra = 10 if missing is None else max(5, int(missing))
     return {name: now.get(name, ELEMENTAL_RESISTANCE_CAP) + extra for name in names}
 
 

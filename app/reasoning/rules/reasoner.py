@@ -53,47 +53,36 @@ def discoveries(brief: Brief, name: SubProblemName) -> list[Discovery]:
     match name:
         case Q.ASCENDANCY:
             own = brief.class_fact.ascendancies
-            return [
-                _found(name, f"The {brief.class_fact.name} can become {', '.join(own)}.", "classes", ascendancies=own)
-            ]
+            return [_found(name, f"The {brief.class_fact.name} can become {', '.join(own)}.", "classes")]
         case Q.DAMAGE_DELIVERY:
             return _skills(brief)
         case Q.DAMAGE_SCALING:
             count = sum(1 for gem in brief.catalogue.gems if gem.kind == "support")
-            return [
-                _found(name, f"{count} support gems and {len(brief.nodes)} passives are known.", "gems", supports=count)
-            ]
+            return [_found(name, f"{count} support gems and {len(brief.nodes)} passives are known.", "gems")]
         case Q.SURVIVABILITY:
             ehp = brief.demands.floors.ehp
             here = f"At level {brief.demands.level} with {brief.demands.gear.value} gear"
             text = f"{here}, {ehp.least:.0f} effective hit points are the least, {ehp.good:.0f} are good."
-            return [_found(name, text, "floors", least=ehp.least, good=ehp.good)]
+            return [_found(name, text, "floors")]
         case Q.RESOURCE_SUSTAIN:
             return _cost(brief)
         case Q.SPIRIT_ALLOCATION:
             total = spirit_of(brief)
-            return [
-                _found(
-                    name,
-                    f"About {total:.0f} Spirit can be reserved at level {brief.demands.level}.",
-                    "gems",
-                    spirit=total,
-                )
-            ]
+            return [_found(name, f"About {total:.0f} Spirit can be reserved at level {brief.demands.level}.", "gems")]
         case Q.STAT_REQUIREMENTS:
             needs = attributes_needed(brief)
-            return [_found(name, f"The gems and weapon chosen ask for {needs}.", "gems", **needs)]
+            return [_found(name, f"The gems and weapon chosen ask for {needs}.", "gems")]
 
 
-def _found(name: SubProblemName, fact: str, source: str, **data: object) -> Discovery:
-    return Discovery(sub_problem=name, fact=fact, source=f"facts.{source}", data=data)
+def _found(name: SubProblemName, fact: str, source: str) -> Discovery:
+    return Discovery(sub_problem=name, fact=fact, source=f"facts.{source}")
 
 
 def _skills(brief: Brief) -> list[Discovery]:
     ranked = rank_skills(brief)
     best = {judged.gem.name: round(judged.total, 1) for judged in ranked[:5]}
     text = f"{len(ranked)} skills could be the main skill; the best fits are {', '.join(best)}."
-    return [_found(Q.DAMAGE_DELIVERY, text, "gems", best=best)]
+    return [_found(Q.DAMAGE_DELIVERY, text, "gems")]
 
 
 def _cost(brief: Brief) -> list[Discovery]:
@@ -105,7 +94,7 @@ def _cost(brief: Brief) -> list[Discovery]:
     level = gem_level_at(gem, brief.demands.level)
     highest = min(20, gem.natural_max_level)
     text = f"{gem.name} costs {cost} mana per second at gem level {highest}; gem level {level} is usable."
-    return [_found(Q.RESOURCE_SUSTAIN, text, "gems", mana_per_second=cost, gem_level=level)]
+    return [_found(Q.RESOURCE_SUSTAIN, text, "gems")]
 
 
 def assess(brief: Brief) -> list[BuildConflict]:

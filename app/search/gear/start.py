@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, Unequip
+from app.model.construction import StageNotes
 from app.model.facts import BaseFact
 from app.model.names import Demand
 from app.model.stats import DPS
@@ -20,7 +21,6 @@ from app.search.gear.bases import (
 )
 from app.search.gear.exchange import ROUNDS, ROUNDS_AGAIN, GearSearch
 from app.search.gear.flasks import charm_changes, charms, flasks
-from app.search.gear.legality import shopping_list
 from app.search.gear.pool import SlotPool, plain_item, slot_pool
 from app.search.gear.uniques import UniqueSearch, measured_alone, wearable
 from app.search.gear.weapons import Hands, ways_to_arm
@@ -111,8 +111,7 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     label = (
         f"{len(pools)} items, {incumbent.trials} trials; uniques: {_uniques(incumbent.blueprint) or 'none that helps'}"
     )
-    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, incumbent.blueprint)}
-    return StageResult(blueprint=incumbent.blueprint, notes=notes, label=label)
+    return StageResult(incumbent.blueprint, StageNotes(gear_made=True), label=label)
 
 
 async def _dress(incumbent: Incumbent, search: GearSearch, ctx: SearchContext, thorough: bool) -> None:
@@ -167,7 +166,7 @@ def unwanted(ctx: SearchContext) -> dict[str, list[str]]:
     """Return per slot the lines that earlier conflicts asked to replace."""
     found: dict[str, list[str]] = {}
     for constraint in ctx.plan.constraints:
-        slot, line = constraint.values.get("slot"), constraint.values.get("line")
-        if constraint.demand is Demand.REPLACE_ITEM and isinstance(slot, str) and isinstance(line, str):
+        slot, line = constraint.values.slot, constraint.values.line
+        if constraint.demand is Demand.REPLACE_ITEM and slot is not None and line is not None:
             found.setdefault(slot, []).append(line)
     return found

@@ -6,27 +6,19 @@ same searches, and validated like any other build.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.model.base import changed
 from app.model.blueprint import Blueprint
+from app.model.construction import MemoryPart, Recollection, RememberedBuild, StageNotes
 from app.search.base import SearchContext, StageResult
 from app.search.gear.legality import gear_findings
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.graph import main_graph
 from app.search.stages.passives import banned_nodes
 
-REMEMBERED = "remembered"
-"""The note with what is to be tried: {"whole": [...], "parts": [...]}, each a build id and a blueprint."""
+Found = tuple[RememberedBuild, Blueprint]
+"""What is remembered, and the blueprint that it would make of this build."""
 
-RECOLLECTED = "recollected"
-"""The note that names the build whose memory was taken, and what of it: "whole", "parts" or nothing."""
-
-INCUMBENT = "incumbent"
-"""The note with the remembered build as it was loaded, for the last comparison."""
-
-Found = tuple[dict[str, Any], Blueprint]
-"""Build id and score, and the blueprint."""
+_WORDS: dict[MemoryPart, str] = {"whole": "the whole build", "parts": "supports and passives"}
 
 
 async def recollect(ctx: SearchContext) -> StageResult:
@@ -34,33 +26,26 @@ async def recollect(ctx: SearchContext) -> StageResult:
     start = await Incumbent.open(ctx)
     await start.learn_requirements()
     plain = start.score
-    whole = [(key, _anew(ctx, blueprint)) for key, blueprint in remembered(ctx.notes, "whole")]
-    parts = [(key, await _parts(ctx, blueprint)) for key, blueprint in remembered(ctx.notes, "parts")]
-    for kind, candidates in (("whole", whole), ("parts", parts)):
-        if (taken := await _best(ctx, start, candidates, plain)) is not None:
-            key, blueprint = taken
+    memory = ctx.notes.remembered
+    whole: list[Found] = []
+    parts: list[Found] = []
+    if memory is not None:
+        whole = [
+            (one, changed(one.blueprint, config=ctx.blueprint.config, level=ctx.demands.level)) for one in memory.whole
+        ]
+        parts = [(one, await _parts(ctx, one.blueprint)) for one in memory.parts]
+    candidates: list[tuple[MemoryPart, list[Found]]] = [("whole", whole), ("parts", parts)]
+    for part, tried in candidates:
+        if (taken := await _best(ctx, start, tried, plain)) is not None:
+            one, blueprint = taken
             await start.rewind(blueprint)
-            notes = {REMEMBERED: None, RECOLLECTED: {**key, "part": kind}}
-            kept = {INCUMBENT: blueprint.model_dump(mode="json"), "gear_made": True} if kind == "whole" else {}
-            return StageResult(blueprint, notes | kept, label=f"remembered {_WORDS[kind]}")
+            recollected = Recollection(build_id=one.build_id, score=one.score, part=part)
+            notes = StageNotes(remembered=None, recollected=recollected)
+            if part == "whole":
+                notes = changed(notes, incumbent=blueprint, gear_made=True)
+            return StageResult(blueprint, notes, label=f"remembered {_WORDS[part]}")
     await start.rewind(ctx.blueprint)
-    return StageResult(ctx.blueprint, {REMEMBERED: None, RECOLLECTED: None}, label="nothing remembered fits")
-
-
-_WORDS = {"whole": "the whole build", "parts": "supports and passives"}
-
-
-def remembered(notes: Mapping[str, Any], kind: str) -> list[Found]:
-    """Return what the notes hold of a kind, the best first."""
-    found = (notes.get(REMEMBERED) or {}).get(kind, [])
-    return [
-        ({"build_id": one["build_id"], "score": one["score"]}, Blueprint.model_validate(one["blueprint"]))
-        for one in found
-    ]
-
-
-def _anew(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
-    return blueprint.model_copy(update={"config": ctx.blueprint.config, "level": ctx.demands.level})
+    return StageResult(ctx.blueprint, StageNotes(remembered=None, recollected=None), label="nothing remembered fits")
 
 
 async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
@@ -77,12 +62,11 @@ async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
     main = blueprint.groups[blueprint.main_group - 1]
     here = groups[ctx.blueprint.main_group - 1]
     excluded = set(ctx.plan.scaling.excluded_gems)
-    supports = (
-        [gem for gem in main.gems[1:] if gem.gem_id not in excluded] if blueprint.level == ctx.demands.level else []
-    )
-    groups[ctx.blueprint.main_group - 1] = here.model_copy(update={"gems": [here.gems[0], *supports]})
+    same_level = blueprint.level == ctx.demands.level
+    supports = [gem for gem in main.gems[1:] if gem.gem_id not in excluded] if same_level else []
+    groups[ctx.blueprint.main_group - 1] = changed(here, gems=[here.gems[0], *supports])
     nodes = [node for node in paid if node.id in kept]
-    return ctx.blueprint.model_copy(update={"nodes": nodes, "groups": groups})
+    return changed(ctx.blueprint, nodes=nodes, groups=groups)
 
 
 async def _best(ctx: SearchContext, incumbent: Incumbent, candidates: list[Found], plain: float) -> Found | None:
@@ -112,10 +96,9 @@ async def _score(ctx: SearchContext, incumbent: Incumbent, blueprint: Blueprint)
 
 async def keep_better(ctx: SearchContext) -> StageResult:
     """Return to the remembered build when improving it ended worse."""
-    found = ctx.notes.get(INCUMBENT)
-    if not found:
+    remembered = ctx.notes.incumbent
+    if remembered is None:
         return StageResult(ctx.blueprint, label="nothing was remembered")
-    remembered = Blueprint.model_validate(found)
     incumbent = await Incumbent.open(ctx)
     await incumbent.learn_requirements()
     reached, score = incumbent.blueprint, incumbent.score
@@ -124,4 +107,4 @@ async def keep_better(ctx: SearchContext) -> StageResult:
     if incumbent.score <= score + EPSILON:
         await incumbent.rewind(reached)
     label = "as remembered" if incumbent.blueprint == remembered else "better than remembered"
-    return StageResult(incumbent.blueprint, {INCUMBENT: None}, label=label)
+    return StageResult(incumbent.blueprint, StageNotes(incumbent=None), label=label)

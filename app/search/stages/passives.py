@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
+from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Change, SetGroup
+from app.model.construction import OtherTree, StageNotes
 from app.model.facts import NodeFact
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
@@ -28,12 +29,9 @@ WORTH_NAMING = 1.02
 _NAMED = frozenset({"notable", "keystone", "socket"})
 
 
-async def alternatives(search: TreeSearch) -> list[dict[str, Any]]:
-    """Return measured trees of the same cost that are better in one way and not chosen; the search's tree stays.
-
-    Each has `aim`, `dps` (per second), `ehp` (hit points), and the names of what is given back and bought.
-    """
-    found: list[dict[str, Any]] = []
+async def alternatives(search: TreeSearch) -> list[OtherTree]:
+    """Return measured trees of the same cost that are better in one way and not chosen; the search's tree stays."""
+    found: list[OtherTree] = []
     objective, now = search.incumbent.objective, search.incumbent.outputs
     for aim, metric, damage, life in AIMS:
         damage_weight, ehp_weight = objective.damage_weight * damage, objective.ehp_weight * life
@@ -42,13 +40,13 @@ async def alternatives(search: TreeSearch) -> list[dict[str, Any]]:
             continue
         owned, outputs = variant
         found.append(
-            {
-                "aim": aim,
-                "dps": outputs.get(DPS, 0.0),
-                "ehp": outputs.get(EHP, 0.0),
-                "without": _names(search.graph, search.owned - owned),
-                "with": _names(search.graph, owned - search.owned),
-            }
+            OtherTree(
+                aim=aim,
+                dps=outputs.get(DPS, 0.0),
+                ehp=outputs.get(EHP, 0.0),
+                given_back=_names(search.graph, search.owned - owned),
+                bought=_names(search.graph, owned - search.owned),
+            )
         )
     return found
 
@@ -67,9 +65,6 @@ LIFE_COST = "converted to life cost"
 GROWING = TreeLimits(trials=2000)
 POLISHING = TreeLimits(reach=10, trials=4000)
 """Before there is gear a rough tree is enough; afterwards trades may look further than spending does."""
-
-ALTERNATIVES = "tree_alternatives"
-"""The note of trees that were not chosen: better in one way, worse in another."""
 
 
 async def ascend(ctx: SearchContext) -> StageResult:
@@ -99,7 +94,7 @@ async def grow_tree(ctx: SearchContext) -> StageResult:
 
 async def _opened(ctx: SearchContext) -> Incumbent:
     """Return an incumbent that minds resistances and attributes once there is gear, which sees to most of them."""
-    if not ctx.notes.get("gear_made"):
+    if not ctx.notes.gear_made:
         return await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES))
     incumbent = await Incumbent.open(ctx)
     await incumbent.learn_requirements()
@@ -114,7 +109,7 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     await search.fit(ctx.demands.floors.passive_points)
     helped = await search.improve()
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
-    notes = {ALTERNATIVES: await alternatives(search)}
+    notes = StageNotes(tree_alternatives=await alternatives(search))
     return StageResult(incumbent.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")
 
 
@@ -148,7 +143,7 @@ async def _drop_gems(incumbent: Incumbent, idle: set[tuple[int, int]]) -> None:
     for index in sorted({group for group, _ in idle}):
         group = incumbent.blueprint.groups[index - 1]
         kept = [gem for place, gem in enumerate(group.gems, start=1) if (index, place) not in idle]
-        changes.append(SetGroup(index=index, group=group.model_copy(update={"gems": kept})))
+        changes.append(SetGroup(index=index, group=changed(group, gems=kept)))
     if changes:
         await incumbent.commit(changes)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, PassiveNode, Unequip
+from app.model.construction import StageNotes
 from app.model.names import Attribute, Demand
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext, StageResult
 from app.search.gear.bases import usable
 from app.search.gear.exchange import GearSearch
 from app.search.gear.flasks import charm_changes, flasks
-from app.search.gear.legality import shopping_list
 from app.search.gear.pool import SlotPool
 from app.search.gear.start import plainly, pools_of, unwanted
 from app.search.incumbent import EPSILON, Incumbent
@@ -31,13 +32,13 @@ def newest(constraints: Sequence[Constraint]) -> list[Constraint]:
 
 async def mend_tree(ctx: SearchContext) -> StageResult:
     """Join passives that are not connected any more; those that are too far away are left out."""
-    lost = {node for c in newest(ctx.plan.constraints) for node in c.values.get("nodes", [])}
+    lost = {node for c in newest(ctx.plan.constraints) for node in c.values.nodes}
     graph = await main_graph(ctx)
     owned = frozenset(node.id for node in ctx.blueprint.nodes if node.id in graph.nodes)
     joined = reconnected(graph, owned - lost, owned & lost)
     kept = [node for node in ctx.blueprint.nodes if node.id not in lost or node.id in joined]
     new = graph.in_order(joined - owned, owned & joined)
-    blueprint = ctx.blueprint.model_copy(update={"nodes": [*kept, *(_passive(ctx.blueprint, graph, n) for n in new)]})
+    blueprint = changed(ctx.blueprint, nodes=[*kept, *(_passive(ctx.blueprint, graph, n) for n in new)])
     await ctx.session.build(blueprint)
     label = f"{len(owned & lost & joined)} passives connected again through {len(new)}"
     return StageResult(blueprint, label=label if lost else "every passive is connected")
@@ -85,9 +86,9 @@ class Damage:
         gone: set[str] = set()
         room: set[str] = set()
         for constraint in constraints:
-            room |= set(constraint.values.get("slots", []))
-            if constraint.demand is Demand.REPLACE_ITEM and "slot" in constraint.values:
-                gone.add(str(constraint.values["slot"]))
+            room |= set(constraint.values.slots)
+            if constraint.demand is Demand.REPLACE_ITEM and constraint.values.slot is not None:
+                gone.add(constraint.values.slot)
         hands = {MAIN_HAND, OFF_HAND} if MAIN_HAND in gone else set()
         return cls(frozenset(gone | hands), frozenset(room - gone - hands))
 
@@ -113,8 +114,8 @@ async def mend_gear(ctx: SearchContext) -> StageResult:
         incumbent, await charm_changes(ctx, usable(await ctx.engine.facts.bases(), ctx), incumbent.blueprint.items)
     )
     slots = ", ".join(pool.slot for pool in pools)
-    notes = {"gear_made": True, "shopping": await shopping_list(ctx.engine.facts, incumbent.blueprint)}
-    return StageResult(incumbent.blueprint, notes, label=f"mended: {slots}" if slots else "no item to mend")
+    label = f"mended: {slots}" if slots else "no item to mend"
+    return StageResult(incumbent.blueprint, StageNotes(gear_made=True), label=label)
 
 
 async def _commit(incumbent: Incumbent, changes: Sequence[Change]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
+from app.model.construction import StageNotes
 from app.model.facts import GemFact
 from app.model.names import Demand, Goal
 from app.model.stats import DPS
@@ -61,15 +63,11 @@ HELPER_TAGS = ONE_AT_A_TIME
 HELPERS, PERSISTENT, SIDE_SUPPORTS = 2, 4, 2
 
 
-NEAREST = "nearest_modelled"
-"""The note that names a skill with a calculated rate, when the main skill has none."""
-
-
 async def found(ctx: SearchContext) -> StageResult:
     """Start anew: class, level, bare main skill, configuration and plain gear."""
     blueprint = await founded(ctx)
     rated = (await ctx.session.what_if([[]], [DPS]))[0].get(DPS, 0.0) > 0
-    notes = {} if rated else {NEAREST: await _nearest(ctx)}
+    notes = StageNotes() if rated else StageNotes(nearest_modelled=await _nearest(ctx))
     if not rated:
         await ctx.session.build(blueprint)
     return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name} at level {ctx.demands.level}")
@@ -87,7 +85,7 @@ async def founded(ctx: SearchContext) -> Blueprint:
         return blueprint
     monster = monster_of(found.gems[0])
     groups = [found if other is group else other for other in blueprint.groups]
-    blueprint = offering(blueprint.model_copy(update={"groups": groups}), fact, [monster] if monster else [])
+    blueprint = offering(changed(blueprint, groups=groups), fact, [monster] if monster else [])
     await ctx.session.build(blueprint)
     return await _armed(ctx, blueprint)
 
@@ -120,8 +118,8 @@ async def _nearest(ctx: SearchContext) -> str | None:
 
 def _early(ctx: SearchContext) -> Objective:
     """Return the objective while gear is not made yet: gear will see to resistances and attributes."""
-    made = bool(ctx.notes.get("gear_made"))
-    return objective_for(ctx) if made else objective_for(ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+    whole = objective_for(ctx)
+    return whole if ctx.notes.gear_made else whole.without(Guard.RESISTANCE, Guard.ATTRIBUTES)
 
 
 async def main_supports(ctx: SearchContext) -> StageResult:
@@ -141,7 +139,7 @@ def _rules(
     """Return the rules for one group; what conflicts dropped and what another group holds is not offered."""
     others = (g for i, g in enumerate(incumbent.blueprint.groups, start=1) if i != index)
     used = {gem.gem_id for group in others for gem in group.gems[1:]}
-    dropped = {str(c.values.get("gem")) for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT}
+    dropped = {c.values.gem for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT and c.values.gem}
     excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
     lineage = MOST_LINEAGE - sum(facts[gem_id].lineage for gem_id in used if gem_id in facts)
     return SupportRules(ctx.demands.level, ctx.demands.gear, excluded, ctx.plan.scaling.keywords, slots, lineage)

@@ -11,7 +11,7 @@ from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, N
 from app.model.blueprint import Blueprint
 from app.model.constraints import Invariant, InvariantSet
 from app.model.names import BuildStatus, Outcome, Phase, Provenance
-from app.model.record import BuildFailure, BuildRequest, ReasonerVersion
+from app.model.record import BuildFailure, BuildRequest, ProgressData, ReasonerVersion
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.storage.base import Checkpoint
@@ -103,7 +103,7 @@ async def test_a_claim_raises_the_epoch_and_marks_the_build_running_once(storage
         (2, 2, BuildStatus.RUNNING),
     ]
     told = [(e.type, e.data) for e in await storage.builds.progress(record.id)]
-    assert told == [("status", {"status": "queued"}), ("status", {"status": "running"})]
+    assert told == [("status", ProgressData(status=status)) for status in (BuildStatus.QUEUED, BuildStatus.RUNNING)]
 
 
 async def test_a_checkpoint_writes_what_it_names_and_nothing_else(storage: Storage) -> None:
@@ -134,7 +134,7 @@ async def test_a_stale_epoch_writes_nothing(storage: Storage) -> None:
     before = await storage.builds.get(record), await storage.builds.progress(record)
     with pytest.raises(LeaseLost):
         await storage.builds.checkpoint(
-            record, 1, Checkpoint(state=BuildState(phase=Phase.COMPLETE), progress=[("step", {})])
+            record, 1, Checkpoint(state=BuildState(phase=Phase.COMPLETE), progress=[("step", ProgressData())])
         )
     assert (await storage.builds.get(record), await storage.builds.progress(record)) == before
 
@@ -150,7 +150,7 @@ async def test_a_finished_build_takes_no_checkpoint(storage: Storage) -> None:
 async def test_progress_is_numbered_without_gaps_and_can_be_read_from_anywhere(storage: Storage) -> None:
     record = await _claimed(storage)
     for number in range(4):
-        happened = [("step", {"n": number}), ("phase", {"n": number})]
+        happened = [("step", ProgressData(done=number)), ("phase", ProgressData(iteration=number))]
         await storage.builds.checkpoint(record, 1, Checkpoint(state=BuildState(), progress=happened))
     events = await storage.builds.progress(record)
     assert [event.seq for event in events] == list(range(1, 11))
@@ -161,13 +161,15 @@ async def test_fifty_parallel_checkpoints_lose_nothing(storage: Storage) -> None
     record = await _claimed(storage)
     await asyncio.gather(
         *(
-            storage.builds.checkpoint(record, 1, Checkpoint(state=BuildState(), progress=[("step", {"n": n})]))
+            storage.builds.checkpoint(
+                record, 1, Checkpoint(state=BuildState(), progress=[("step", ProgressData(done=n))])
+            )
             for n in range(50)
         )
     )
     events = await storage.builds.progress(record)
     assert [event.seq for event in events] == list(range(1, 53))
-    assert sorted(event.data["n"] for event in events[2:]) == list(range(50))
+    assert sorted(event.data.done or 0 for event in events[2:]) == list(range(50))
 
 
 async def test_fifty_parallel_claims_give_fifty_epochs(storage: Storage) -> None:
@@ -224,7 +226,7 @@ async def test_a_complete_build_cannot_be_resumed(storage: Storage) -> None:
 async def test_a_hundred_cancels_and_a_completion_end_in_one_status(storage: Storage) -> None:
     record = await _claimed(storage)
     done = BuildState(phase=Phase.COMPLETE, outcome=Outcome.VALIDATED)
-    ended = [("status", {"status": "complete"}), ("finished", {})]
+    ended = [("status", ProgressData(status=BuildStatus.COMPLETE)), ("finished", ProgressData())]
     complete = Checkpoint(done, BuildStatus.COMPLETE, progress=ended)
     cancels = [storage.builds.request_cancel(record) for _ in range(100)]
     await asyncio.gather(*cancels[:50], storage.builds.checkpoint(record, 1, complete), *cancels[50:])

@@ -16,6 +16,7 @@ from sqlalchemy import create_engine, text
 from sqlmodel import SQLModel
 
 from app.core.errors import StorageBusy, StorageError, StorageLocked
+from app.model.record import ProgressData
 from app.model.state import BuildState
 from app.storage.base import Checkpoint
 from app.storage.opening import Storage, open_storage
@@ -104,7 +105,7 @@ async def test_a_full_disk_loses_no_checkpoint_and_writes_no_half(storage: Stora
     async with storage.database.write() as session:
         pages = await session.scalar(text("PRAGMA page_count"))
         await session.execute(text(f"PRAGMA max_page_count = {pages}"))
-    big = Checkpoint(state=BuildState(caveats=["x" * 400_000]), progress=[("step", {})])
+    big = Checkpoint(state=BuildState(caveats=["x" * 400_000]), progress=[("step", ProgressData())])
     with pytest.raises(StorageError, match="full"):
         await storage.builds.checkpoint(record.id, 1, big)
     assert len(await storage.builds.progress(record.id)) == 2

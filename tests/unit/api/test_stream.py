@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from app.api.recordings import watch
-from app.model.names import BuildStatus
+from app.model.names import BuildStatus, Outcome, Phase
+from app.model.record import ProgressData
 from tests.fakes.samples import a_record
 from tests.fakes.service import World
 
@@ -28,8 +29,8 @@ def parse(text: str) -> list[dict[str, Any]]:
 def finished_build(world: World, events: int) -> str:
     record = world.store.put(a_record(status=BuildStatus.COMPLETE))
     for number in range(events - 1):
-        world.store.tell(record.id, "step", {"label": f"step {number}"})
-    world.store.tell(record.id, "finished", {"outcome": "validated"})
+        world.store.tell(record.id, "step", ProgressData(label=f"step {number}"))
+    world.store.tell(record.id, "finished", ProgressData(outcome=Outcome.VALIDATED))
     return record.id
 
 
@@ -59,12 +60,12 @@ async def test_refuses_a_position_that_is_none(api: httpx.AsyncClient, world: Wo
 
 async def test_follows_a_build_to_its_end_across_a_reconnect(world: World) -> None:
     record = world.store.put(a_record(status=BuildStatus.RUNNING, epoch=1))
-    world.store.tell(record.id, "phase", {"phase": "explore"})
+    world.store.tell(record.id, "phase", ProgressData(phase=Phase.EXPLORE))
 
     async def work() -> None:
         for number in range(20):
             await asyncio.sleep(0.01)
-            world.store.tell(record.id, "step", {"label": str(number)})
+            world.store.tell(record.id, "step", ProgressData(label=str(number)))
         world.store.tell(record.id, "finished")
         world.store.put(world.store.records[record.id], status=BuildStatus.COMPLETE)
 

@@ -87,7 +87,7 @@ def test_an_unmet_attribute_of_the_weapon_explains_unusable_skill_and_missing_da
     assert [need.id, skill.id, gap.id] in chains(found)
     why = {cause.conflict_id: cause for cause in found[0].causes}[need.id]
     assert why.because == "Weapon 1: Doom Mallet cannot be used"
-    assert why.evidence["required"] == 120
+    assert why.evidence.required == 120
 
 
 def test_an_unmet_attribute_of_boots_does_not_explain_an_unusable_skill() -> None:

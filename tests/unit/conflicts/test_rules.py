@@ -9,7 +9,7 @@ import pytest
 from app.conflicts.case import Case
 from app.conflicts.table import RULES, find_conflicts, related
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
-from app.model.conflicts import BuildConflict
+from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import BaseFact
 from app.model.names import ConflictType, Demand, Provenance, Role, Severity, SubProblemName
@@ -72,7 +72,11 @@ def test_ascendancy_points(case: MakeCase, level: int, used: int, expected: dict
 
 def test_passives_that_are_not_connected_block(case: MakeCase) -> None:
     found = only(case(inspection={"dropped_nodes": [7, 3]}))
-    assert (found.type, found.severity, found.evidence) == (ConflictType.TREE_OVERFLOW, BLOCKING, {"nodes": [3, 7]})
+    assert (found.type, found.severity, found.evidence) == (
+        ConflictType.TREE_OVERFLOW,
+        BLOCKING,
+        Evidence(nodes=[3, 7]),
+    )
 
 
 @pytest.mark.parametrize(("available", "blocked"), [(99, True), (100, False), (101, False)])
@@ -85,7 +89,7 @@ def test_attribute_requirements(case: MakeCase, available: int, blocked: bool) -
 def test_only_the_worst_requirement_of_an_attribute_is_reported(case: MakeCase) -> None:
     needs = [Requirement(attribute="str", required=n, available=50, source=f"item {n}") for n in (60, 90, 70)]
     found = only(case(inspection={"requirements": needs}))
-    assert found.evidence["required"] == 90
+    assert found.evidence.required == 90
     assert [s.demand for s in found.suggested_solutions] == [Demand.MORE_ATTRIBUTES, Demand.REPLACE_ITEM]
 
 
@@ -216,7 +220,7 @@ def test_hit_point_floor_of_mid_gear_at_level_90(case: MakeCase, ehp: float, exp
 
 def test_an_unmodelled_skill_is_said_so_and_not_called_zero(case: MakeCase) -> None:
     found = only(case(values={"CombinedDPS": None}, inspection={"modelled": False}))
-    assert (found.subject, found.severity, found.evidence["available"]) == ("unmodelled", WARNING, None)
+    assert (found.subject, found.severity, found.evidence.available) == ("unmodelled", WARNING, None)
     assert "unknown" in found.message
 
 
@@ -235,7 +239,7 @@ def test_unparsed_lines_and_illegal_items_block(case: MakeCase) -> None:
     unparsed = ItemFinding(slot="Ring 1", line="15% increased Light Radius", reason="not understood")
     illegal = ItemFinding(slot="Ring 2", line="Gold Ring", reason="7 affixes, the gear tier allows 5")
     conflicts = find_conflicts(case(inspection={"unparsed": [unparsed]}, findings=(illegal,)))
-    assert [c.evidence["slot"] for c in conflicts] == ["Ring 2", "Ring 1"]
+    assert [c.evidence.slot for c in conflicts] == ["Ring 2", "Ring 1"]
     assert {(c.type, c.severity) for c in conflicts} == {(ConflictType.ILLEGAL_ITEM, BLOCKING)}
 
 
@@ -245,7 +249,7 @@ def test_what_a_base_says_of_itself_needs_no_understanding(case: MakeCase) -> No
     worn = [GearItem(slot="Charm 1", base=charm.name, rarity="NORMAL")]
     told = [ItemFinding(slot="Charm 1", line=text, reason="not counted") for text in (line, "Sings at night")]
     conflicts = find_conflicts(case(inspection={"unparsed": told}, bases=[charm], items=worn))
-    assert [c.evidence["line"] for c in conflicts] == ["Sings at night"]
+    assert [c.evidence.line for c in conflicts] == ["Sings at night"]
 
 
 @pytest.mark.parametrize(
@@ -270,7 +274,7 @@ def test_a_gem_without_effect_blocks(case: MakeCase) -> None:
     idle = GemFinding(group=1, gem=3, name="Magnified Area", reason="supports no skill here")
     found = only(case(inspection={"idle_gems": [idle]}))
     assert (found.type, found.severity) == (ConflictType.INEFFECTIVE_SUPPORT, BLOCKING)
-    wanted = {"gem": "Magnified Area", "group": 1, "position": 3, "local": True}
+    wanted = Details(gem="Magnified Area", group=1, position=3, local=True)
     assert found.suggested_solutions[0].values == wanted
 
 
@@ -327,7 +331,7 @@ def test_ids_are_stable_and_every_conflict_offers_a_way_out(case: MakeCase) -> N
         "survivability_gap:stat_requirements+survivability:ehp",
         "damage_gap:damage_delivery+damage_scaling:dps",
     ]
-    assert all(c.suggested_solutions and c.message and c.evidence for c in conflicts)
+    assert all(c.suggested_solutions and c.message and c.evidence.model_fields_set for c in conflicts)
 
 
 def test_no_rule_is_listed_twice() -> None:

@@ -40,7 +40,8 @@ class Workshop:
         return await self.storage.builds.get(build_id)
 
     async def told(self, build_id: str) -> list[tuple[str, dict[str, object]]]:
-        return [(event.type, event.data) for event in await self.storage.builds.progress(build_id)]
+        events = await self.storage.builds.progress(build_id)
+        return [(event.type, event.data.model_dump(mode="json")) for event in events]
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ import pytest
 from app.core.errors import InvalidTransition
 from app.core.ids import BuildId
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.blueprint import Blueprint
-from app.model.conflicts import BuildConflict
+from app.model.conflicts import BuildConflict, Details
 from app.model.constraints import InvariantSet
+from app.model.construction import ConstructProgress, StageNotes
 from app.model.names import (
     ConflictType,
     Demand,
@@ -20,12 +22,11 @@ from app.model.names import (
     Trigger,
 )
 from app.model.record import BuildRequest
-from app.model.state import BuildState, ConstructProgress
+from app.model.state import BuildState
 from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import MEASURE, ConstructPhase, broken_assumption
-from app.phases.reopened import REOPENED
 from app.search.base import SearchContext, StageResult
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.skills import blank, config_for, helper_skills, main_supports, persistent_skills
@@ -148,7 +149,7 @@ async def test_the_finished_build_is_measured_and_exported() -> None:
 async def test_evaluations_are_counted() -> None:
     engine = ArithmeticEngine(world())
     result = await run_all(engine, fresh())
-    assert result.state.construction.notes["evaluations"] == engine.trials
+    assert result.state.construction.notes.evaluations == engine.trials
 
 
 @pytest.mark.parametrize("sessions", [2, 4])
@@ -173,19 +174,19 @@ async def test_every_step_can_be_repeated_after_a_crash() -> None:
 async def test_only_what_reads_a_reopened_question_runs_again() -> None:
     engine = ArithmeticEngine(world())
     built = (await run_all(engine, fresh())).state
-    notes = {**built.construction.notes, REOPENED: [Q.SPIRIT_ALLOCATION.value]}
+    notes = changed(built.construction.notes, reopened=[Q.SPIRIT_ALLOCATION])
     again = built.model_copy(update={"construction": ConstructProgress(notes=notes)})
     result = await ConstructPhase(1, TOY_STAGES).run(context(engine, again))
     assert result.state.construction.done == ["spirit"]
     assert result.state.construction.pending == ["finish", MEASURE]
-    assert REOPENED not in result.state.construction.notes
+    assert result.state.construction.notes.reopened == []
 
 
 async def test_spirit_decided_anew_replaces_what_was_reserved() -> None:
     engine = ArithmeticEngine(world())
     built = (await run_all(engine, fresh())).state
     engine.world.gems.append(active("herald", "90 inc, 45 spirit", spirit=45))
-    notes = {REOPENED: [Q.SPIRIT_ALLOCATION.value]}
+    notes = StageNotes(reopened=[Q.SPIRIT_ALLOCATION])
     again = built.model_copy(update={"construction": ConstructProgress(notes=notes)})
     result = await ConstructPhase(1, TOY_STAGES).run(context(engine, again))
     assert result.state.blueprint is not None
@@ -195,7 +196,7 @@ async def test_spirit_decided_anew_replaces_what_was_reserved() -> None:
 async def test_a_dropped_support_stays_away() -> None:
     engine = ArithmeticEngine(world())
     subs = decided()
-    drop = Constraint(conflict_id="c", demand=Demand.DROP_SUPPORT, values={"gem": "more"})
+    drop = Constraint(conflict_id="c", demand=Demand.DROP_SUPPORT, values=Details(gem="more"))
     subs[Q.DAMAGE_DELIVERY] = subs[Q.DAMAGE_DELIVERY].model_copy(update={"constraints": [drop]})
     result = await run_all(engine, fresh().model_copy(update={"sub_problems": subs}))
     assert result.state.blueprint is not None
@@ -207,7 +208,7 @@ async def test_another_main_skill_starts_from_the_foundation() -> None:
     built = (await run_all(engine, fresh())).state
     assert built.blueprint is not None
     other = built.blueprint.model_copy(update={"ascendancy": None})
-    notes = {REOPENED: [Q.SPIRIT_ALLOCATION.value]}
+    notes = StageNotes(reopened=[Q.SPIRIT_ALLOCATION])
     again = built.model_copy(update={"blueprint": other, "construction": ConstructProgress(notes=notes)})
     result = await ConstructPhase(1, TOY_STAGES).run(context(engine, again))
     assert result.state.construction.done == [FOUNDATION]

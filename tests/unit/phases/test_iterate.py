@@ -16,7 +16,6 @@ from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
 from app.phases.iterate.loop import MOST_ITERATIONS, IteratePhase
-from app.phases.reopened import REOPENED
 from app.reasoning.base import ReasoningContext, Resolution
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.arithmetic import VERSION, ArithmeticEngine, World
@@ -103,7 +102,7 @@ async def test_only_what_is_affected_is_opened_again() -> None:
     opened = {name for name, sub in state.sub_problems.items() if sub.status is not SubProblemStatus.DECIDED}
     assert result.trigger is Trigger.REOPENED
     assert opened == {Q.DAMAGE_SCALING, Q.STAT_REQUIREMENTS}
-    assert state.construction.notes[REOPENED] == ["damage_scaling", "stat_requirements"]
+    assert state.construction.notes.reopened == ["damage_scaling", "stat_requirements"]
     assert state.iteration == 1
     assert {c.id: (c.attempts, c.tried) for c in state.conflicts} == {
         "gap": (1, ["more_damage"]),
@@ -175,13 +174,13 @@ async def test_a_build_that_got_worse_goes_back_and_tries_the_next_way() -> None
     assert state.sub_problems[Q.SURVIVABILITY].status is SubProblemStatus.EXPLORING
     assert [(c.id, c.attempts, c.tried) for c in state.conflicts] == [("gap", 2, ["a", "b"])]
     assert (state.emergency_stops, state.iteration) == (1, 2)
-    assert state.construction.notes[REOPENED] == ["survivability"]
+    assert state.construction.notes.reopened == ["survivability"]
 
 
 async def test_twice_worse_in_a_row_ends_with_the_best_build() -> None:
     gap = conflict("gap", *(way(name) for name in "abc"))
     ctx, _ = await step(IteratePhase(), await ready(gap))
-    for trigger in (Trigger.REOPENED, Trigger.GAVE_UP):
+    for trigger in Trigger.REOPENED, Trigger.GAVE_UP:
         ctx = await explored_again(ctx)
         bad = worse(ctx.state, gap, conflict("new"))
         ctx, result = await step(IteratePhase(), context(ctx.engine, state=bad, invariants=ctx.invariants))

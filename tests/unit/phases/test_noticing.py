@@ -7,7 +7,7 @@ from app.conflicts.strength import resistances
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Severity, Trigger
 from app.model.stats import Inspection
-from app.phases.construct.stages import TOLERATED, ConstructPhase, broken_assumption
+from app.phases.construct.stages import ConstructPhase, broken_assumption
 from app.phases.validate.judgement import _merge
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.conflicts.conftest import make_case
@@ -22,7 +22,7 @@ async def test_a_gap_after_gear_is_provisional() -> None:
 
     assert ConflictType.SURVIVABILITY_GAP in {c.type for c in state.conflicts}
     assert all(c.provisional and c.severity is Severity.BLOCKING for c in state.conflicts)
-    assert isinstance(state.construction.notes[TOLERATED], list)
+    assert "tolerated" in state.construction.notes.model_fields_set
 
 
 async def test_a_failed_assumption_drops_what_was_provisional() -> None:

@@ -15,7 +15,7 @@ from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
 from app.phases.base import PhaseResult
 from app.phases.construct.stages import ConstructPhase
-from app.phases.memory import EVALUATIONS, OBJECTIVE, habits, memory_of
+from app.phases.memory import habits, memory_of
 from app.search.stages.table import RECOLLECT
 from app.storage.base import NoMemory
 from tests.fakes.arithmetic import ArithmeticEngine
@@ -71,14 +71,14 @@ async def learned() -> tuple[BuildState, Memory]:
 
 
 def effort(state: BuildState) -> int:
-    return int(state.construction.notes[EVALUATIONS])
+    return state.construction.notes.evaluations
 
 
 async def test_a_warm_build_is_as_good_with_fewer_trials() -> None:
     cold, memory = await learned()
     warm = await built(Remembering(memory))
 
-    assert warm.construction.notes[OBJECTIVE] >= cold.construction.notes[OBJECTIVE]
+    assert (warm.construction.notes.objective or 0.0) >= (cold.construction.notes.objective or 0.0)
     assert effort(warm) < effort(cold) / 2, (effort(warm), effort(cold))
     assert [(used.build_id, used.part) for used in warm.memories] == [("first", "the whole build")]
     assert cold.memories == []
@@ -126,7 +126,7 @@ async def test_another_level_begins_with_parts_and_does_everything_else() -> Non
     assert state.blueprint is not None
     assert plain.blueprint is not None
     assert len(state.blueprint.nodes) == len(plain.blueprint.nodes)
-    assert state.construction.notes[OBJECTIVE] >= plain.construction.notes[OBJECTIVE]
+    assert (state.construction.notes.objective or 0.0) >= (plain.construction.notes.objective or 0.0)
     assert RECOLLECT in state.construction.done
     assert set(state.construction.done) >= {s.name for s in STAGES}
 
@@ -151,7 +151,7 @@ async def test_only_a_validated_build_made_here_teaches() -> None:
 async def test_a_memory_says_what_worked() -> None:
     cold, memory = await learned()
     assert memory.blueprint == cold.blueprint
-    assert memory.score == cold.construction.notes[OBJECTIVE]
+    assert memory.score == cold.construction.notes.objective
     assert memory.evaluations == effort(cold)
     assert (memory.key.skill_id, memory.situation.level) == ("zap", 90)
 

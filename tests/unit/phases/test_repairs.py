@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.conflicts.items import slots_with_room
 from app.conflicts.requirements import holds_what_was_decided, main_skill_usable
 from app.model.blueprint import AffixRoll, GearItem
-from app.model.conflicts import BuildConflict, Suggestion
+from app.model.conflicts import BuildConflict, Details, Suggestion
 from app.model.facts import BaseFact
 from app.model.names import ConflictType, Demand, Role, Severity, SubProblemName
 from app.model.state import BuildState
@@ -26,7 +26,7 @@ BOW = BaseFact(name="Short Bow", type="Bow", sub_type="", slots=["Weapon 1"])
 
 def pick(name: str, local: bool) -> tuple[BuildConflict, Suggestion]:
     way = Suggestion(
-        strategy=name, sub_problem=Q.DAMAGE_SCALING, demand=Demand.FEWER_POINTS, values={"local": True} if local else {}
+        strategy=name, sub_problem=Q.DAMAGE_SCALING, demand=Demand.FEWER_POINTS, values=Details(local=local)
     )
     kind, severity = ConflictType.TREE_OVERFLOW, Severity.BLOCKING
     found = BuildConflict(id=name, type=kind, severity=severity, role=Role.ROOT, affected=[way.sub_problem])
@@ -36,8 +36,8 @@ def pick(name: str, local: bool) -> tuple[BuildConflict, Suggestion]:
 def constraint(
     iteration: int, local: bool = True, demand: Demand = Demand.REPLACE_ITEM, **values: object
 ) -> Constraint:
-    known = {"iteration": iteration, **({"local": True} if local else {}), **values}
-    return Constraint(conflict_id="c", demand=demand, values=known)
+    known = Details.model_validate({**({"local": True} if local else {}), **values})
+    return Constraint(conflict_id="c", demand=demand, values=known, iteration=iteration)
 
 
 def test_repairs_come_alone() -> None:

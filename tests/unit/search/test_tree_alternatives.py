@@ -26,14 +26,14 @@ async def search(context: Context, points: int) -> TreeSearch:
 async def test_a_tree_that_is_better_in_one_way_is_named_and_not_taken(context: Context) -> None:
     made = await search(context, 1)
     before = made.incumbent.blueprint
-    named = {found["aim"]: found for found in await alternatives(made)}
+    named = {found.aim: found for found in await alternatives(made)}
     assert made.incumbent.blueprint == before
     assert named
     for aim, metric in (("more damage", "dps"), ("more effective hit points", "ehp")):
         if aim in named:
-            now = made.incumbent.outputs["DPS" if metric == "dps" else "TotalEHP"]
-            assert named[aim][metric] > now
-            assert named[aim]["with"] != named[aim]["without"]
+            now = made.incumbent.outputs["DPS" if metric == "dps" else EHP]
+            assert getattr(named[aim], metric) > now
+            assert named[aim].bought != named[aim].given_back
 
 
 async def test_nothing_is_named_when_all_is_bought(context: Context) -> None:

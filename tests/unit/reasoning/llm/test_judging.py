@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.core.errors import LlmBadOutput
-from app.model.conflicts import BuildConflict, Suggestion
+from app.model.conflicts import BuildConflict, Evidence, Suggestion
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.reasoning.base import Decomposition, ReasoningContext
 from app.reasoning.llm.answers import findings, ordered, picks
@@ -48,7 +48,7 @@ async def test_one_opinion_may_send_a_build_back_once(world: FactsEngine) -> Non
     first = findings(answer, await context(world), "scripted-1")
     assert [conflict.severity for conflict in first] == [Severity.BLOCKING, Severity.WARNING]
     assert first[0].id == "goal_mismatch:damage_delivery:opinion_slow"
-    assert first[0].evidence == {"judged_by": "scripted-1"}
+    assert first[0].evidence == Evidence(judged_by="scripted-1")
     assert first[0].message.startswith("The language model finds:")
     later = findings(answer, await context(world, iteration=1), "scripted-1")
     assert {conflict.severity for conflict in later} == {Severity.WARNING}

@@ -1,0 +1,110 @@
+"""How far construct is, and what its stages leave for later ones."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.model.base import Model, Sparse, changed
+from app.model.blueprint import Blueprint, Change
+from app.model.names import SubProblemName
+
+MemoryPart = Literal["whole", "parts"]
+"""What of a remembered build is used: all of it, or its supports and passives."""
+
+
+class RememberedBuild(Model):
+    """An earlier build that is to be tried, with the score it reached."""
+
+    build_id: str
+    score: float
+    blueprint: Blueprint
+
+
+class Remembered(Model):
+    """What memory said, the best first: builds that fit as a whole, and those whose parts may serve."""
+
+    whole: list[RememberedBuild] = Field(default_factory=list)
+    parts: list[RememberedBuild] = Field(default_factory=list)
+
+
+class Recollection(Model):
+    """The remembered build that was taken, the score it had, and what of it."""
+
+    build_id: str
+    score: float
+    part: MemoryPart
+
+
+class OtherTree(Model):
+    """A measured tree of the same cost that was not chosen, though it is better at its `aim`.
+
+    `dps` per second, `ehp` hit points; `given_back` and `bought` name passives.
+    """
+
+    aim: str
+    dps: float
+    ehp: float
+    given_back: list[str] = Field(default_factory=list)
+    bought: list[str] = Field(default_factory=list)
+
+
+class Advice(Model):
+    """An idea of the reasoner; `refused_because` is empty when it was kept."""
+
+    idea: str
+    reason: str
+    refused_because: str
+
+
+class Hint(Model):
+    """What a screening found worth trying with a lever."""
+
+    name: str
+    changes: list[Change]
+
+
+class ParentFigures(Model):
+    """The parent as it was measured: the group whose damage counts, and figures under the engine's names."""
+
+    strongest: int
+    outputs: dict[str, float]
+
+
+class StageNotes(Sparse):
+    """What stages leave for later ones; a stage returns those notes that it makes or changes.
+
+    `evaluations`: candidates that the engine has tried for this build. `objective`: score of the measured build.
+    `reopened`: questions that were answered anew since the last construction. `nearest_modelled`: a skill with a
+    calculated rate, where the main skill has none. `tolerated`: shortfalls within tolerance, in words. `remembered` is
+    what memory said, `recollected` what was taken of it, `incumbent` the remembered build as it was loaded. `parent`,
+    `levers` (in their order) and `hints` (by lever) belong to refinements.
+    """
+
+    reopened: list[SubProblemName] = Field(default_factory=list)
+    evaluations: int = 0
+    objective: float | None = None
+    nearest_modelled: str | None = None
+    gear_made: bool = False
+    tree_alternatives: list[OtherTree] = Field(default_factory=list)
+    advice: list[Advice] = Field(default_factory=list)
+    tolerated: list[str] = Field(default_factory=list)
+    remembered: Remembered | None = None
+    recollected: Recollection | None = None
+    incumbent: Blueprint | None = None
+    parent: ParentFigures | None = None
+    levers: list[str] | None = None
+    hints: dict[str, list[Hint]] = Field(default_factory=dict)
+
+    def joined(self, later: StageNotes) -> StageNotes:
+        """Return these notes with what the later ones say in their place."""
+        return changed(self, **{name: getattr(later, name) for name in later.model_fields_set})
+
+
+class ConstructProgress(Model):
+    """How far construct is: stages still to run (in order), stages done, and what a stage left for later ones."""
+
+    pending: list[str] = Field(default_factory=list)
+    done: list[str] = Field(default_factory=list)
+    notes: StageNotes = Field(default_factory=StageNotes)
