@@ -13,7 +13,7 @@ from app.model.conflicts import BuildConflict
 from app.model.construction import ConstructProgress
 from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
 from app.model.names import ConflictType, Severity, Trigger
-from app.model.state import BuildState, ConstructProgress
+from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of

@@ -10,7 +10,7 @@ from app.model.constraints import Invariant, InvariantSet
 from app.model.construction import ConstructProgress, Hint, ParentFigures, StageNotes
 from app.model.experiments import Experiment, Refinement, Variant
 from app.model.names import Mode, Phase, Provenance, SubProblemName, SubProblemStatus, Trigger
-from app.model.state import BuildState, ConstructProgress
+from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent

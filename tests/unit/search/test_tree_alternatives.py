@@ -31,7 +31,7 @@ async def test_a_tree_that_is_better_in_one_way_is_named_and_not_taken(context: 
     assert named
     for aim, metric in (("more damage", "dps"), ("more effective hit points", "ehp")):
         if aim in named:
-            now = made.incumbent.outputs["DPS" if metric == "dps" else EHP]
+            now = made.incumbent.outputs["DPS" if metric == "dps" else "TotalEHP"]
             assert getattr(named[aim], metric) > now
             assert named[aim].bought != named[aim].given_back
 
