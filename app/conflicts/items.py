@@ -10,8 +10,7 @@ from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, SWAP_SLOTS, GearItem
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import ItemFinding
-from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS
-from app.search.gear.flasks import FLASK_SLOTS
+from app.search.gear.bases import ARMOUR_SLOTS, FLASK_SLOTS, JEWELLERY_SLOTS
 from app.search.gear.legality import is_bonded, side_limit
 
 _EXPECTED = (*ARMOUR_SLOTS, *JEWELLERY_SLOTS, *sorted(FLASK_SLOTS))

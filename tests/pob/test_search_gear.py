@@ -24,7 +24,7 @@ from app.model.sub_problems import (
 )
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.legality import gear_findings, shopping_list
-from app.search.gear.start import optimise_gear
+from app.search.gear.loadout import optimise_gear
 from app.search.sessions import open_parallel
 from app.search.stages.skills import blank, found
 from tests.pob.legality import illegal_items

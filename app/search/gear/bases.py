@@ -1,15 +1,21 @@
-"""Which item bases fit a slot of a build: usable at the level and tier, of the wanted kind."""
+"""Which item bases fit a slot of a build: usable at the level and tier, of the wanted kind; and what hands hold."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from app.model.facts import AttributeName, BaseFact
+from app.model.blueprint import LIFE_FLASK, MANA_FLASK, OFF_HAND
+from app.model.facts import BaseFact, GemFact
+from app.model.names import Attribute
 from app.search.base import SearchContext
 
 ARMOUR_SLOTS = ("Helmet", "Body Armour", "Gloves", "Boots")
 JEWELLERY_SLOTS = ("Amulet", "Ring 1", "Ring 2", "Belt")
+FLASK_SLOTS = {LIFE_FLASK: "Life", MANA_FLASK: "Mana"}
+"""What the flask of each slot recovers."""
+
 ATTRIBUTE_JEWELS = frozenset({"Ruby", "Emerald", "Sapphire"})
 JEWEL_BASES = ATTRIBUTE_JEWELS | {"Diamond"}
 """Jewels that act wherever they sit, without a radius: those of one attribute, and the one of all."""
@@ -18,7 +24,6 @@ _RARE_TAGS = frozenset({"demigods", "not_for_sale", "runeforged"})
 _ODD = re.compile(r"modifiers? allowed|\{variant|as though|maximum quality|skill slot", re.IGNORECASE)
 _DEFENCES = (("Armour", "armour"), ("Evasion", "evasion"), ("Energy Shield", "energy_shield"))
 _ALIASES = {"quarterstaff": "warstaff"}
-_ATTRIBUTES: tuple[AttributeName, ...] = ("str", "dex", "int")
 
 
 def usable(bases: Iterable[BaseFact], ctx: SearchContext) -> list[BaseFact]:
@@ -27,48 +32,51 @@ def usable(bases: Iterable[BaseFact], ctx: SearchContext) -> list[BaseFact]:
     Bases that change how many affixes fit, that are not traded or whose implicit is a choice are left out.
     """
     highest = min(ctx.demands.level, ctx.demands.floors.gear.max_affix_level)
-    return [base for base in bases if base.requirements.get("level", 0) <= highest and _ordinary(base)]
-
-
-def _ordinary(base: BaseFact) -> bool:
-    return not _RARE_TAGS & set(base.tags) and not any(_ODD.search(line) for line in base.implicits)
+    return [
+        base
+        for base in bases
+        if base.requirements.get("level", 0) <= highest
+        and not _RARE_TAGS & set(base.tags)
+        and not any(_ODD.search(line) for line in base.implicits)
+    ]
 
 
 def of_type(bases: Iterable[BaseFact], wanted: str) -> list[BaseFact]:
-    """Return the bases whose type, sub type or tag is the wanted word ("Wand", "Quarterstaff", "Any Shield")."""
+    """Return the bases whose type, sub type or kind is the wanted word ("Wand", "Quarterstaff", "Any Shield").
+
+    A quarterstaff is not a caster's staff although the engine files both under Staff.
+    """
     word = wanted.casefold().removeprefix("any ").strip()
     word = _ALIASES.get(word, word)
-    return [base for base in bases if word in _words(base)]
-
-
-def _words(base: BaseFact) -> set[str]:
-    """A quarterstaff is not a caster's staff although the engine files both under Staff."""
-    kind = base.sub_type.casefold() if base.type == "Staff" and base.sub_type else base.type.casefold()
-    words = {kind, base.sub_type.casefold()}
-    if base.type == "Shield":
-        words.add("armoured shield" if base.defences.get("Armour") else "buckler")
-    return words
+    found = []
+    for base in bases:
+        kind = base.sub_type if base.type == "Staff" and base.sub_type else base.type
+        words = {kind.casefold(), base.sub_type.casefold()}
+        if base.type == "Shield":
+            words.add("armoured shield" if base.defences.get("Armour") else "buckler")
+        if word in words:
+            found.append(base)
+    return found
 
 
 def best_first(bases: Iterable[BaseFact]) -> list[BaseFact]:
     """Return the bases by level requirement, highest first, then by what they give, then by name."""
-    return sorted(bases, key=lambda base: (-base.requirements.get("level", 0), -_worth(base), base.name))
 
+    def order(base: BaseFact) -> tuple[int, float, str]:
+        defences = sum(value for name, value in base.defences.items() if name != "BlockChance")
+        damage = sum(value for name, value in base.weapon.items() if name.endswith(("Min", "Max")))
+        return -base.requirements.get("level", 0), -(defences + damage), base.name
 
-def _worth(base: BaseFact) -> float:
-    return sum(value for name, value in base.defences.items() if name != "BlockChance") + sum(
-        value for name, value in base.weapon.items() if name.endswith(("Min", "Max"))
-    )
+    return sorted(bases, key=order)
 
 
 def sub_types(mitigation: Sequence[str]) -> list[str]:
-    """Return the armour sub types that serve the mitigation, best first: the mix of the first two, then each alone."""
+    """Return the armour sub types that serve the mitigation, best first: the first, the mix of two, the rest."""
     order = [word for word, name in _DEFENCES if name in mitigation[:2]]
     names = {name: word for word, name in _DEFENCES}
     single = [names[name] for name in mitigation if name in names]
     mixed = ["/".join(order)] if len(order) > 1 else []
-    first = single[:1]
-    return list(dict.fromkeys([*first, *mixed, *single])) or ["Armour"]
+    return list(dict.fromkeys([*single[:1], *mixed, *single])) or ["Armour"]
 
 
 def armour_options(
@@ -85,7 +93,7 @@ def armour_options(
 
 
 def _needs(base: BaseFact) -> int:
-    return sum(base.requirements.get(attribute, 0) for attribute in _ATTRIBUTES)
+    return sum(base.requirements.get(attribute, 0) for attribute in Attribute)
 
 
 def jewellery_options(bases: Sequence[BaseFact], slot: str) -> list[BaseFact]:
@@ -119,3 +127,76 @@ def charm_slots(belt: BaseFact | None) -> int:
             low, high = int(match[1]), int(match[2] or match[1])
             return (low + high) // 2
     return 0
+
+
+_CASTING = ("Wand", "Staff")
+_MARTIAL = (
+    "One Hand Mace",
+    "Two Hand Mace",
+    "Quarterstaff",
+    "Spear",
+    "Bow",
+    "Crossbow",
+    "One Hand Sword",
+    "One Hand Axe",
+    "Two Hand Sword",
+    "Two Hand Axe",
+    "Dagger",
+    "Claw",
+    "Flail",
+)
+_RANGED = frozenset({"Bow", "Crossbow"})
+_CASTER_MAIN = frozenset({"Wand", "Sceptre"})
+
+
+@dataclass(frozen=True)
+class WeaponPair:
+    """A way to arm oneself: a weapon type and the bases for both hands (empty = nothing held there)."""
+
+    weapon_type: str
+    main: tuple[BaseFact, ...]
+    off: tuple[BaseFact, ...] = ()
+
+
+def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact | None) -> list[WeaponPair]:
+    """Return the ways to arm oneself that fit plan and main skill, in the plan's order; empty = unarmed.
+
+    The types are the plan's that the skill can be used with; without one the skill's own, or a caster's.
+    """
+    asked = list(ctx.plan.delivery.weapon_types)
+    needed = [name for name in skill.weapon_types if "shield" not in name.casefold()] if skill else []
+    allowed: list[str] = []
+    for requirement in needed:
+        if "martial weapon" not in requirement.casefold():
+            allowed.append(requirement)
+        else:  # "Any Melee Martial Weapon or Unarmed": all that are melee
+            melee = "melee" in requirement.casefold()
+            allowed += [name for name in _MARTIAL if not (melee and name in _RANGED)]
+    if needed:
+        types = [name for name in allowed if name in asked] or list(dict.fromkeys(allowed))
+    else:
+        types = asked or list(_CASTING)
+    found = []
+    for weapon_type in types:
+        main = weapon_options(bases, weapon_type)
+        if main:
+            found.append(WeaponPair(weapon_type, tuple(main), tuple(_off_hand(ctx, bases, main[0], skill))))
+    return found
+
+
+def _off_hand(ctx: SearchContext, bases: Sequence[BaseFact], main: BaseFact, skill: GemFact | None) -> list[BaseFact]:
+    """Return what the other hand may hold: a shield when the skill needs one, else what the plan says or is usual."""
+    if main.type in TWO_HANDED:
+        return [base for base in bases if base.type == "Quiver"] if main.type == "Bow" else []
+    # a caster whose first layer is energy shield usually holds a focus, everybody else a shield
+    guarded = (ctx.plan.survivability.mitigation or ["energy_shield"])[0]
+    usual = "Focus" if main.type in _CASTER_MAIN and guarded == "energy_shield" else "Shield"
+    wanted = ctx.plan.delivery.off_hand or usual
+    if skill and any("shield" in name.casefold() for name in skill.weapon_types):
+        wanted = next(name for name in skill.weapon_types if "shield" in name.casefold())
+    options = [base for base in of_type(bases, wanted) if OFF_HAND in base.slots]
+    if any(base.type == "Shield" for base in options):
+        return armour_options(options, OFF_HAND, ctx.plan.survivability.mitigation)
+    if any(base.type == "Focus" for base in options):
+        return best_first(options)[:2] + best_first(options)[4:8:3]
+    return weapon_options(options, wanted)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Allocate, Change, Equip, GearItem, PassiveNode, Unequip
 from app.model.facts import BaseFact
 from app.search.base import SearchContext
 from app.search.gear.bases import ATTRIBUTE_JEWELS
-from app.search.gear.pool import Option, SlotPool, plain_item, slot_pool, with_option
+from app.search.gear.pool import SlotPool, has_room, plain_item, slot_pool, with_option
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, Route
@@ -47,16 +48,15 @@ class JewelSearch:
         gains = await self._gains(route, [plain, *(with_option(plain, option, pool) for option in options)])
         worth = {option: gain - gains[0] for option, gain in zip(options, gains[1:], strict=True)}
         jewel = plain
-        for option in _chosen(pool, options, worth):
-            jewel = with_option(jewel, option, pool)
+        for option in sorted(options, key=lambda o: (-worth[o], o)):
+            affixes = len(jewel.prefixes) + len(jewel.suffixes)
+            if worth[option] > EPSILON and affixes < pool.total and has_room(jewel, option, pool):
+                jewel = with_option(jewel, option, pool)
         return jewel
 
     async def _gains(self, route: Route, jewels: Sequence[GearItem]) -> list[float]:
-        way = Allocate(nodes=[self._passive(node) for node in route.nodes])
+        way = Allocate(nodes=[PassiveNode(id=node) for node in route.nodes])
         return await self.incumbent.gains([[way, Equip(item=jewel)] for jewel in jewels])
-
-    def _passive(self, node: int) -> PassiveNode:
-        return PassiveNode(id=node)
 
 
 class JewelSockets(Sockets):
@@ -80,18 +80,6 @@ class JewelSockets(Sockets):
         return [Unequip(slot=slot)] if slot in self._incumbent.blueprint.items else []
 
 
-def _chosen(pool: SlotPool, options: Sequence[Option], worth: Mapping[Option, float]) -> list[Option]:
-    chosen: list[Option] = []
-    groups: set[str] = set()
-    for option in sorted(options, key=lambda o: (-worth[o], o)):
-        group = pool.affixes[option.id].group
-        full = sum(o.kind == option.kind for o in chosen) >= pool.per_side or len(chosen) >= pool.total
-        if worth[option] > EPSILON and not full and group not in groups:
-            chosen.append(option)
-            groups.add(group)
-    return chosen
-
-
 def socketed(jewel: GearItem, socket: int) -> Change:
     """Return the change that puts such a jewel into the socket."""
-    return Equip(item=jewel.model_copy(update={"slot": f"{JEWEL_SLOT}{socket}"}))
+    return Equip(item=changed(jewel, slot=f"{JEWEL_SLOT}{socket}"))

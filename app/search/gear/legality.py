@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.base import Facts
-from app.model.blueprint import SWAP, AffixRoll, Blueprint, GearItem
+from app.model.blueprint import SWAP, Blueprint, GearItem
 from app.model.demands import GearLimits
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
 from app.model.stats import ItemFinding
@@ -63,14 +63,21 @@ def item_problems(item: GearItem, known: BaseKnowledge, limits: GearLimits, leve
     """
     if known.base is None:
         return [f"no base is called {item.base}"]
-    return [
-        *_base_problems(item, known.base, level),
-        *_count_problems(item, known.base, limits),
-        *_affix_problems(item.prefixes, "prefix", item, known, limits),
-        *_affix_problems(item.suffixes, "suffix", item, known, limits),
-        *_group_problems(item, known),
-        *_rune_problems(item, known),
-    ]
+    base = known.base
+    problems = []
+    if not slot_fits(base, item.slot):
+        problems.append(f"{base.name} does not fit {item.slot}")
+    if base.requirements.get("level", 0) > level:
+        problems.append(f"{base.name} needs level {base.requirements['level']}, the character is {level}")
+    if not 0 <= item.quality <= MAX_QUALITY:
+        problems.append(f"quality {item.quality} is not 0 to {MAX_QUALITY}")
+    if item.rarity == "RARE" and base.type in ("Flask", "Charm"):
+        problems.append(f"a {base.type.lower()} cannot be rare")
+    allowed = side_limit(base, item.rarity)
+    for sides, rolls in (("prefixes", item.prefixes), ("suffixes", item.suffixes)):
+        if len(rolls) > allowed:
+            problems.append(f"{len(rolls)} {sides}, {allowed} are possible")
+    return [*problems, *_affix_problems(item, known, limits), *_rune_problems(item, base, known)]
 
 
 def text_problems(item: GearItem, uniques: Iterable[UniqueFact], limits: GearLimits, level: int) -> list[str]:
@@ -98,68 +105,34 @@ def unobtainable(fact: UniqueFact, limits: GearLimits) -> str | None:
     return "is too rare for the gear tier" if fact.name in CHASED else None
 
 
-def _base_problems(item: GearItem, base: BaseFact, level: int) -> list[str]:
+def _affix_problems(item: GearItem, known: BaseKnowledge, limits: GearLimits) -> list[str]:
+    """Return what is wrong with the number of all affixes, with each of them, and with two of one group."""
     problems = []
-    if not slot_fits(base, item.slot):
-        problems.append(f"{base.name} does not fit {item.slot}")
-    if base.requirements.get("level", 0) > level:
-        problems.append(f"{base.name} needs level {base.requirements['level']}, the character is {level}")
-    if not 0 <= item.quality <= MAX_QUALITY:
-        problems.append(f"quality {item.quality} is not 0 to {MAX_QUALITY}")
-    return problems
-
-
-def _count_problems(item: GearItem, base: BaseFact, limits: GearLimits) -> list[str]:
-    problems = []
-    if item.rarity == "RARE" and base.type in ("Flask", "Charm"):
-        problems.append(f"a {base.type.lower()} cannot be rare")
-    allowed = side_limit(base, item.rarity)
-    for side, rolls in (("prefixes", item.prefixes), ("suffixes", item.suffixes)):
-        if len(rolls) > allowed:
-            problems.append(f"{len(rolls)} {side}, {allowed} are possible")
-    total = len(item.prefixes) + len(item.suffixes)
-    if total > limits.max_affixes:
-        problems.append(f"{total} affixes, the gear tier allows {limits.max_affixes}")
-    return problems
-
-
-def _affix_problems(
-    rolls: list[AffixRoll], side: str, item: GearItem, known: BaseKnowledge, limits: GearLimits
-) -> list[str]:
-    problems = []
-    for roll in rolls:
+    every = [*(("prefix", roll) for roll in item.prefixes), *(("suffix", roll) for roll in item.suffixes)]
+    if len(every) > limits.max_affixes:
+        problems.append(f"{len(every)} affixes, the gear tier allows {limits.max_affixes}")
+    for side, roll in every:
         fact = known.affixes.get(roll.id)
         if fact is None or fact.weight <= 0:
             problems.append(f"{roll.id} cannot be on {item.base}")
             continue
         if fact.side != side:
             problems.append(f"{roll.id} is a {fact.side}, not a {side}")
-        problems.extend(_level_problems(fact, item, limits))
+        if fact.level > item.item_level:
+            problems.append(f"{fact.id} needs item level {fact.level}, the item has {item.item_level}")
+        if fact.level > limits.max_affix_level:
+            problems.append(f"{fact.id} has level {fact.level}, the gear tier allows {limits.max_affix_level}")
         if not 0.0 <= roll.roll <= 1.0:
             problems.append(f"{roll.id} is rolled outside its range")
-    return problems
+    groups = Counter(known.affixes[roll.id].group for _, roll in every if roll.id in known.affixes)
+    shared = [f"{count} affixes of the group {group}" for group, count in sorted(groups.items()) if count > 1]
+    return [*problems, *shared]
 
 
-def _level_problems(fact: AffixFact, item: GearItem, limits: GearLimits) -> list[str]:
+def _rune_problems(item: GearItem, base: BaseFact, known: BaseKnowledge) -> list[str]:
     problems = []
-    if fact.level > item.item_level:
-        problems.append(f"{fact.id} needs item level {fact.level}, the item has {item.item_level}")
-    if fact.level > limits.max_affix_level:
-        problems.append(f"{fact.id} has level {fact.level}, the gear tier allows {limits.max_affix_level}")
-    return problems
-
-
-def _group_problems(item: GearItem, known: BaseKnowledge) -> list[str]:
-    facts = [known.affixes[roll.id] for roll in [*item.prefixes, *item.suffixes] if roll.id in known.affixes]
-    shared = Counter(fact.group for fact in facts)
-    return [f"{count} affixes of the group {group}" for group, count in sorted(shared.items()) if count > 1]
-
-
-def _rune_problems(item: GearItem, known: BaseKnowledge) -> list[str]:
-    assert known.base is not None
-    problems = []
-    if item.sockets > known.base.socket_limit:
-        problems.append(f"{item.sockets} sockets, {known.base.socket_limit} are possible")
+    if item.sockets > base.socket_limit:
+        problems.append(f"{item.sockets} sockets, {base.socket_limit} are possible")
     if len(item.runes) > item.sockets:
         problems.append(f"{len(item.runes)} runes in {item.sockets} sockets")
     problems.extend(
@@ -197,15 +170,11 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
         else:
             problems = text_problems(item, uniques, limits, blueprint.level)
         findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
-    return [*findings, *_unique_count(items, limits)]
-
-
-def _unique_count(items: list[GearItem], limits: GearLimits) -> list[ItemFinding]:
     worn = [item for item in items if item.rarity == "UNIQUE"]
-    if len(worn) <= limits.max_uniques:
-        return []
-    reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"
-    return [ItemFinding(slot=worn[-1].slot, line=worn[-1].title, reason=reason)]
+    if len(worn) > limits.max_uniques:
+        reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"
+        findings.append(ItemFinding(slot=worn[-1].slot, line=worn[-1].title, reason=reason))
+    return findings
 
 
 async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, Any]]:
@@ -217,31 +186,24 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
     known = await knowledge(facts, (item.base for item in items if item.text is None))
     named = any(item.rarity == "UNIQUE" for item in items)
     uniques = {(fact.name, fact.base): fact for fact in (await facts.uniques() if named else [])}
-    return [
-        _entry(item, _unique_lines(item, uniques) or _affix_lines(item, known.get(item.base, BaseKnowledge(None))))
-        for item in items
-    ]
-
-
-def _affix_lines(item: GearItem, known: BaseKnowledge) -> list[dict[str, str]]:
-    rolls = [*item.prefixes, *item.suffixes]
-    facts = [known.affixes[roll.id] for roll in rolls if roll.id in known.affixes]
-    return [{"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines)} for fact in facts]
-
-
-def _unique_lines(item: GearItem, uniques: Mapping[tuple[str, str], UniqueFact]) -> list[dict[str, str]]:
-    fact = uniques.get((item.title, item.base)) if item.rarity == "UNIQUE" else None
-    return [{"side": "unique", "name": item.title, "text": line} for line in fact.lines] if fact else []
-
-
-def _entry(item: GearItem, lines: list[dict[str, str]]) -> dict[str, Any]:
-    return {
-        "slot": item.slot,
-        "base": item.base,
-        "title": item.title,
-        "rarity": item.rarity,
-        "item_level": item.item_level,
-        "quality": item.quality,
-        "runes": list(item.runes),
-        "lines": lines,
-    }
+    found = []
+    for item in items:
+        unique = uniques.get((item.title, item.base)) if item.rarity == "UNIQUE" else None
+        if unique is not None and unique.lines:
+            lines = [{"side": "unique", "name": item.title, "text": line} for line in unique.lines]
+        else:
+            affixes = known[item.base].affixes if item.base in known else {}
+            has = [affixes[roll.id] for roll in (*item.prefixes, *item.suffixes) if roll.id in affixes]
+            lines = [{"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines)} for fact in has]
+        entry: dict[str, Any] = {
+            "slot": item.slot,
+            "base": item.base,
+            "title": item.title,
+            "rarity": item.rarity,
+            "item_level": item.item_level,
+            "quality": item.quality,
+            "runes": list(item.runes),
+            "lines": lines,
+        }
+        found.append(entry)
+    return found

@@ -9,19 +9,20 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from app.model.blueprint import GearItem
-from app.model.names import Attribute
+from app.model.demands import Floor
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
-from app.search.gear.pool import Option, SlotPool, has
-from app.search.gear.values import FLAT, Values, Worth
+from app.search.gear.pool import GearOption, SlotPool, has
+from app.search.gear.values import FLAT, PAID_WITH, OptionValues, Values
 from app.search.objective import Objective, segments
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -64,7 +65,7 @@ class Minima:
 
 
 @dataclass(frozen=True)
-class Situation:
+class GearProblem:
     """All that the programme is made from.
 
     `worn`: the items that `worth` was measured on. `flat_from`: figures and items of the plain build that flat
@@ -73,9 +74,9 @@ class Situation:
 
     pools: Sequence[SlotPool]
     worn: Mapping[str, GearItem]
-    worth: Worth
+    worth: OptionValues
     plain_items: Mapping[str, GearItem]
-    plain: Worth
+    plain: OptionValues
     objective: Objective
     demands: Minima
 
@@ -119,36 +120,30 @@ class _Programme:
         return None if found.x is None else [float(value) for value in found.x]
 
 
-def choose(situation: Situation) -> dict[str, dict[Option, int]] | None:
+def choose(problem: GearProblem) -> dict[str, dict[GearOption, int]] | None:
     """Return per slot the options of the best joint choice, or None when there is no legal one."""
     programme = _Programme()
-    columns = _option_columns(programme, situation)
-    for pool in situation.pools:
+    columns: dict[GearOption, int] = {}
+    for pool in problem.pools:
+        most = max(pool.sockets(base) for base in pool.bases)
+        for option in pool.options():
+            # a little dearer one after the other, so that equals are decided by their order: slot, kind, id
+            cost = TIDINESS * (1 + 1e-4 * (len(columns) + 1))
+            columns[option] = programme.column(cost, 0, most if option.kind == "rune" else 1, whole=True)
+    for pool in problem.pools:
         _slot_rows(programme, pool, columns)
-    _worth_rows(programme, situation, columns)
-    _demand_rows(programme, situation, columns)
+    _worth_rows(programme, problem, columns)
+    _demand_rows(programme, problem, columns)
     solution = programme.solve()
     if solution is None:
         return None
     return {
         pool.slot: {o: n for o in pool.options() if o in columns and (n := round(solution[columns[o]])) > 0}
-        for pool in situation.pools
+        for pool in problem.pools
     }
 
 
-def _option_columns(programme: _Programme, situation: Situation) -> dict[Option, int]:
-    columns = {}
-    order = 0
-    for pool in situation.pools:
-        most = max(pool.sockets(base) for base in pool.bases)
-        for option in pool.options():
-            order += 1
-            upper = most if option.kind == "rune" else 1
-            columns[option] = programme.column(TIDINESS * (1 + 1e-4 * order), 0, upper, whole=True)
-    return columns
-
-
-def _slot_rows(programme: _Programme, pool: SlotPool, columns: Mapping[Option, int]) -> None:
+def _slot_rows(programme: _Programme, pool: SlotPool, columns: Mapping[GearOption, int]) -> None:
     """One base; affixes within side, total and group; affixes and runes only on bases that take them."""
     inf = float("inf")
     options = pool.options()
@@ -175,78 +170,66 @@ def _slot_rows(programme: _Programme, pool: SlotPool, columns: Mapping[Option, i
         programme.row({columns[option]: 1.0, **hosts}, -inf, 0)
 
 
-def _worth_rows(programme: _Programme, situation: Situation, columns: Mapping[Option, int]) -> None:
+def _worth_rows(programme: _Programme, problem: GearProblem, columns: Mapping[GearOption, int]) -> None:
     """Add the worth of damage and EHP: the lowest of three lines, because it is concave."""
-    objective, floors = situation.objective, situation.objective.floors
-    for name, weight, floor in (
-        ("damage", objective.damage_weight, floors.dps),
-        ("life", objective.ehp_weight, floors.ehp),
-    ):
-        entries, start = _sum_over(situation, columns, name)
+    objective, floors = problem.objective, problem.objective.floors
+    figures: list[tuple[Callable[[Values], float], float, Floor]] = [
+        (lambda values: values.damage, objective.damage_weight, floors.dps),
+        (lambda values: values.life, objective.ehp_weight, floors.ehp),
+    ]
+    for figure, weight, floor in figures:
+        entries, start = _sum_over(problem, columns, problem.worth, problem.worn, figure)
         helper = programme.column(-weight, -1e4, 1e4, whole=False)
         for slope, offset in segments(floor):
             scaled = {column: -slope * value for column, value in entries.items()}
             programme.row({helper: 1.0, **scaled}, -float("inf"), slope * start + offset)
 
 
-def _sum_over(situation: Situation, columns: Mapping[Option, int], name: str) -> tuple[dict[int, float], float]:
-    """Return the coefficients of damage or life, and the value with nothing chosen."""
-    start = getattr(situation.worth.now, name)
-    entries = {}
-    for pool in situation.pools:
-        item = situation.worn[pool.slot]
-        for option in pool.options():
-            effect: float = getattr(situation.worth.effect[option], name)
-            start -= effect * has(item, option)
-            if effect:
-                entries[columns[option]] = effect
-    return entries, start
+def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[GearOption, int]) -> None:
+    """Price what is missing of each flat figure; a base that is chosen must have its attribute requirement met.
 
-
-def _demand_rows(programme: _Programme, situation: Situation, columns: Mapping[Option, int]) -> None:
+    What pays for the skill is counted from the latest measurement, the rest from the plain build.
+    """
+    attributes = {metric: attribute for attribute, metric in ATTRIBUTE_METRICS.items()}
     for key in FLAT:
-        entries, start = _flat_sum(situation, columns, key)
-        least = situation.demands.least.get(key)
-        attribute = key in ATTRIBUTE_METRICS.values()
-        if least is None and not attribute:
+        least = problem.demands.least.get(key)
+        attribute = attributes.get(key)
+        if least is None and attribute is None:
             continue
-        penalty = ATTRIBUTE_PENALTY if attribute else PENALTIES[key]
-        missing = programme.column(penalty, 0, 1e6, whole=False)
+        latest = key in PAID_WITH
+        worth, items = (problem.worth, problem.worn) if latest else (problem.plain, problem.plain_items)
+        entries, start = _sum_over(problem, columns, worth, items, partial(_flat, key))
+        missing = programme.column(PENALTIES[key] if attribute is None else ATTRIBUTE_PENALTY, 0, 1e6, whole=False)
+        entries = {**entries, missing: 1.0}
         if least is not None:
-            programme.row({**entries, missing: 1.0}, least - start, float("inf"))
-        if attribute:
-            _base_requirement_rows(programme, situation, columns, key, {**entries, missing: 1.0}, start)
+            programme.row(entries, least - start, float("inf"))
+        if attribute is None:
+            continue
+        for pool in problem.pools:
+            for name in sorted(pool.bases):
+                needed = pool.bases[name].requirements.get(attribute, 0)
+                if needed > start:
+                    column = columns[GearOption(pool.slot, "base", name)]
+                    programme.row({**entries, column: entries.get(column, 0.0) - needed}, -start, float("inf"))
 
 
-def _base_requirement_rows(
-    programme: _Programme,
-    situation: Situation,
-    columns: Mapping[Option, int],
-    key: str,
-    entries: dict[int, float],
-    start: float,
-) -> None:
-    """A base that is chosen must have its attribute requirement met."""
-    attribute = next(a for a in Attribute if ATTRIBUTE_METRICS[a] == key)
-    for pool in situation.pools:
-        for name in sorted(pool.bases):
-            needed = pool.bases[name].requirements.get(attribute.value, 0)
-            if needed > start:
-                column = columns[Option(pool.slot, "base", name)]
-                row = dict(entries)
-                row[column] = row.get(column, 0.0) - needed
-                programme.row(row, -start, float("inf"))
+def _flat(key: str, values: Values) -> float:
+    return values.flat.get(key, 0.0)
 
 
-def _flat_sum(situation: Situation, columns: Mapping[Option, int], key: str) -> tuple[dict[int, float], float]:
-    """Return the coefficients of a flat figure; what pays for the skill is taken from the latest measurement."""
-    latest = key in ("Spirit", "MANA", "LIFE")
-    worth, items = (situation.worth, situation.worn) if latest else (situation.plain, situation.plain_items)
-    start = worth.now.flat.get(key, 0.0)
+def _sum_over(
+    problem: GearProblem,
+    columns: Mapping[GearOption, int],
+    worth: OptionValues,
+    items: Mapping[str, GearItem],
+    figure: Callable[[Values], float],
+) -> tuple[dict[int, float], float]:
+    """Return the coefficients of a figure, and its value with nothing chosen: `worth` was measured on `items`."""
+    start = figure(worth.now)
     entries = {}
-    for pool in situation.pools:
+    for pool in problem.pools:
         for option in pool.options():
-            effect = worth.effect.get(option, Values()).flat.get(key, 0.0)
+            effect = figure(worth.effect.get(option, Values()))
             start -= effect * has(items[pool.slot], option)
             if effect:
                 entries[columns[option]] = effect

@@ -1,4 +1,4 @@
-"""One item by itself: the affixes and runes that help most, one after the other, on a given base."""
+"""What an item of a slot can have (bases, affixes, runes), and items with some of it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.core.errors import UnknownFact
-from app.engine.base import Facts
+from app.model.base import changed
 from app.model.blueprint import AffixRoll, Equip, GearItem
-from app.model.facts import AffixFact, BaseFact, RuneFact
+from app.model.facts import AffixFact, BaseFact
 from app.search.base import SearchContext
 from app.search.gear.bases import socket_count, usable
 from app.search.gear.legality import MAX_QUALITY, is_bonded, side_limit, slot_fits
@@ -24,7 +24,7 @@ _TIERLESS_TYPES = frozenset({"Flask", "Charm"})
 
 
 @dataclass(frozen=True, order=True)
-class Option:
+class GearOption:
     """One thing an item of the slot can have: its base, an affix, or a rune."""
 
     slot: str
@@ -52,11 +52,11 @@ class SlotPool:
     required: frozenset[str] = field(default_factory=frozenset)
     rune_lines: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def options(self) -> list[Option]:
+    def options(self) -> list[GearOption]:
         """Return every choice in a fixed order."""
-        found = [Option(self.slot, "base", name) for name in sorted(self.bases)]
-        found += [Option(self.slot, self.affixes[key].side, key) for key in sorted(self.affixes)]
-        return found + [Option(self.slot, "rune", name) for name in sorted(self.runes)]
+        found = [GearOption(self.slot, "base", name) for name in sorted(self.bases)]
+        found += [GearOption(self.slot, self.affixes[key].side, key) for key in sorted(self.affixes)]
+        return found + [GearOption(self.slot, "rune", name) for name in sorted(self.runes)]
 
     def sockets(self, base: str) -> int:
         """Return the rune sockets of an item of the base."""
@@ -78,7 +78,11 @@ class SlotPool:
 
 
 async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) -> SlotPool:
-    """Ask the engine what fits the bases and keep the best tier of each group that the gear tier allows."""
+    """Ask the engine what fits the bases and keep the best tier of each group that the gear tier allows.
+
+    Runes are those that anybody can buy: named ones and soul cores are rare finds. Boots without movement speed are no
+    boots, so the tier of it that every base takes is required of them.
+    """
     facts, limits = ctx.engine.facts, ctx.demands.floors.gear
     affixes: dict[str, AffixFact] = {}
     hosts: dict[str, set[str]] = {}
@@ -88,9 +92,12 @@ async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) ->
         for fact in best_tiers(await facts.affixes(base.name), limits.max_affix_level):
             affixes[fact.id] = fact
             hosts.setdefault(fact.id, set()).add(base.name)
-        for rune in await _common_runes(facts, base, limits.max_affix_level):
+        for rune in await facts.runes(base.name) if socket_count(base) else []:
+            if rune.level > limits.max_affix_level or not _COMMON_RUNE.match(rune.name):
+                continue
             runes.setdefault(rune.name, set()).add(base.name)
             rune_lines.setdefault(rune.name, set()).update(rune.lines)
+    speeds = [fact.id for fact in affixes.values() if wording(fact.lines).endswith(_MOVEMENT) and len(fact.lines) == 1]
     return SlotPool(
         slot=slot,
         bases={base.name: base for base in bases},
@@ -100,15 +107,9 @@ async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) ->
         item_level=max(1, limits.max_affix_level),
         per_side=side_limit(bases[0], "RARE"),
         total=min(limits.max_affixes, 2 * side_limit(bases[0], "RARE")),
-        required=_required(slot, affixes),
+        required=frozenset(sorted(speeds)[:1]) if slot == "Boots" else frozenset(),
         rune_lines={name: frozenset(lines) for name, lines in rune_lines.items()},
     )
-
-
-def _required(slot: str, affixes: Mapping[str, AffixFact]) -> frozenset[str]:
-    """Boots without movement speed are no boots: the tier of it that every base takes."""
-    speeds = [fact.id for fact in affixes.values() if wording(fact.lines).endswith(_MOVEMENT) and len(fact.lines) == 1]
-    return frozenset(sorted(speeds)[:1]) if slot == "Boots" else frozenset()
 
 
 def best_tiers(affixes: Sequence[AffixFact], max_level: int) -> list[AffixFact]:
@@ -125,14 +126,6 @@ def wording(lines: Sequence[str]) -> str:
     return _NUMBER.sub("#", "\n".join(lines).casefold())
 
 
-async def _common_runes(facts: Facts, base: BaseFact, max_level: int) -> list[RuneFact]:
-    """Return the runes that anybody can buy: named ones and soul cores are rare finds."""
-    if socket_count(base) == 0:
-        return []
-    found = await facts.runes(base.name)
-    return [rune for rune in found if rune.level <= max_level and _COMMON_RUNE.match(rune.name)]
-
-
 def plain_item(slot: str, base: BaseFact, item_level: int) -> GearItem:
     """Return an item without affixes; armour, weapons and flasks are brought to full quality."""
     improved = base.socket_limit > 0 or base.type == "Flask"
@@ -146,7 +139,7 @@ def plain_item(slot: str, base: BaseFact, item_level: int) -> GearItem:
     )
 
 
-def has(item: GearItem, option: Option) -> int:
+def has(item: GearItem, option: GearOption) -> int:
     """Return how often the option is on the item (runes can be there twice)."""
     match option.kind:
         case "base":
@@ -159,7 +152,7 @@ def has(item: GearItem, option: Option) -> int:
             return item.runes.count(option.id)
 
 
-def has_room(item: GearItem, option: Option, pool: SlotPool) -> bool:
+def has_room(item: GearItem, option: GearOption, pool: SlotPool) -> bool:
     """Return whether the affix could be on the item as well: its side is not full and nothing of its group is there."""
     rolls = (*item.prefixes, *item.suffixes)
     own = item.prefixes if option.kind == "prefix" else item.suffixes
@@ -167,37 +160,37 @@ def has_room(item: GearItem, option: Option, pool: SlotPool) -> bool:
     return len(own) < pool.per_side and not has(item, option) and pool.affixes[option.id].group not in groups
 
 
-def with_option(item: GearItem, option: Option, pool: SlotPool) -> GearItem:
+def with_option(item: GearItem, option: GearOption, pool: SlotPool) -> GearItem:
     """Return the item with the option added, or with that base under the same affixes."""
     roll = AffixRoll(id=option.id)
     match option.kind:
         case "base":
             base = pool.bases[option.id]
             fitting = [rune for rune in item.runes if option.id in pool.runes.get(rune, ())]
-            changed = {"base": base.name, "sockets": pool.sockets(base.name), "runes": fitting}
-            return item.model_copy(update=changed | {"quality": plain_item(item.slot, base, 1).quality})
+            quality = plain_item(item.slot, base, 1).quality
+            return changed(item, base=base.name, sockets=pool.sockets(base.name), runes=fitting, quality=quality)
         case "prefix":
-            return item.model_copy(update={"prefixes": [*item.prefixes, roll]})
+            return changed(item, prefixes=[*item.prefixes, roll])
         case "suffix":
-            return item.model_copy(update={"suffixes": [*item.suffixes, roll]})
+            return changed(item, suffixes=[*item.suffixes, roll])
         case "rune":
-            return item.model_copy(update={"runes": [*item.runes, option.id]})
+            return changed(item, runes=[*item.runes, option.id])
 
 
-def without_option(item: GearItem, option: Option) -> GearItem:
+def without_option(item: GearItem, option: GearOption) -> GearItem:
     """Return the item with the affix, or one such rune, taken off."""
     match option.kind:
         case "prefix":
-            return item.model_copy(update={"prefixes": [r for r in item.prefixes if r.id != option.id]})
+            return changed(item, prefixes=[r for r in item.prefixes if r.id != option.id])
         case "suffix":
-            return item.model_copy(update={"suffixes": [r for r in item.suffixes if r.id != option.id]})
+            return changed(item, suffixes=[r for r in item.suffixes if r.id != option.id])
         case _:
             runes = list(item.runes)
             runes.remove(option.id)
-            return item.model_copy(update={"runes": runes})
+            return changed(item, runes=runes)
 
 
-def made_of(pool: SlotPool, counts: Mapping[Option, int]) -> GearItem:
+def made_of(pool: SlotPool, counts: Mapping[GearOption, int]) -> GearItem:
     """Return the item that the chosen options make."""
     chosen = [option for option in pool.options() if counts.get(option, 0) > 0]
     base = next(option.id for option in chosen if option.kind == "base")
@@ -222,23 +215,20 @@ async def crafted(ctx: SearchContext, incumbent: Incumbent, slot: str, base_name
     item = plain_item(slot, base, pool.item_level)
     for required in sorted(pool.required):
         fact = pool.affixes[required]
-        item = with_option(item, Option(slot, fact.side, fact.id), pool)
-    while (better := await _better(incumbent, pool, item)) is not None:
-        item = better
+        item = with_option(item, GearOption(slot, fact.side, fact.id), pool)
+    while True:  # the addition that helps most, until none helps or nothing more fits
+        options = [option for option in pool.options() if _fits(option, item, pool)]
+        items = [with_option(item, option, pool) for option in options]
+        gains = await incumbent.gains([[Equip(item=one)] for one in (item, *items)])
+        best = max(range(1, len(gains)), key=lambda i: (gains[i], -i), default=0)
+        if not best or gains[best] <= gains[0] + EPSILON:
+            break
+        item = items[best - 1]
     lines = [line for roll in (*item.prefixes, *item.suffixes) for line in pool.affixes[roll.id].lines]
     return item, [*lines, *item.runes]
 
 
-async def _better(incumbent: Incumbent, pool: SlotPool, item: GearItem) -> GearItem | None:
-    """Return the item with the addition that helps most, None when none helps or nothing more fits."""
-    options = [option for option in pool.options() if _fits(option, item, pool)]
-    items = [with_option(item, option, pool) for option in options]
-    gains = await incumbent.gains([[Equip(item=one)] for one in (item, *items)])
-    best = max(range(1, len(gains)), key=lambda i: (gains[i], -i), default=0)
-    return items[best - 1] if best and gains[best] > gains[0] + EPSILON else None
-
-
-def _fits(option: Option, item: GearItem, pool: SlotPool) -> bool:
+def _fits(option: GearOption, item: GearItem, pool: SlotPool) -> bool:
     if option.kind == "base":
         return False
     if option.kind == "rune":

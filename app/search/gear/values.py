@@ -10,14 +10,17 @@ from app.engine.base import Outputs
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
 from app.model.demands import FIGHT_S
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
-from app.search.gear.pool import Option, SlotPool, has, with_option, without_option
+from app.search.gear.pool import GearOption, SlotPool, has, with_option, without_option
 from app.search.incumbent import Incumbent
 from app.search.objective import PAYMENTS
 
 NOTHING = 1e-9
 """A difference below this is none."""
 
-FLAT = (*RESISTANCES, *ATTRIBUTE_METRICS.values(), "Spirit", "MANA", "LIFE")
+PAID_WITH = ("Spirit", "MANA", "LIFE")
+"""What the skills of a build are paid with; it depends on the skill, so on all else that is worn."""
+
+FLAT = (*RESISTANCES, *ATTRIBUTE_METRICS.values(), *PAID_WITH)
 """Figures that add up over items: percent, attribute points, Spirit, and what is left to pay the main skill with."""
 
 
@@ -58,16 +61,16 @@ def _drain(outputs: Outputs, resource: str) -> float:
 
 
 @dataclass(frozen=True)
-class Worth:
+class OptionValues:
     """The current build's figures and what adding (or keeping) each option changes."""
 
     now: Values
-    effect: Mapping[Option, Values]
+    effect: Mapping[GearOption, Values]
 
 
 async def measure(
-    incumbent: Incumbent, pools: Sequence[SlotPool], known: Mapping[Option, Values] | None = None
-) -> Worth:
+    incumbent: Incumbent, pools: Sequence[SlotPool], known: Mapping[GearOption, Values] | None = None
+) -> OptionValues:
     """Measure every option of the pools on the committed build.
 
     An option that is on the item counts as what would be lost without it; another as what it adds on top. With
@@ -75,26 +78,39 @@ async def measure(
     that hold the same (rings, jewels) are measured once.
     """
     again = None if known is None else hopeful(pools, known)
-    trials = [t for pool in pools for t in _trials(pool, incumbent.blueprint.items[pool.slot], again)]
+    trials = [trial for pool in pools for trial in _trials(pool, incumbent.blueprint.items[pool.slot], again)]
     first: dict[str, int] = {}
     asked = [trial for index, trial in enumerate(trials) if first.setdefault(trial.key, index) == index]
     outputs = await incumbent.outputs_of([[Equip(item=trial.item)] for trial in asked])
-    now = values_of(incumbent.outputs, incumbent.objective.flask_mana)
+    flask_mana = incumbent.objective.flask_mana
+    now = values_of(incumbent.outputs, flask_mana)
     effect = {option: (known or {}).get(option, Values()) for pool in pools for option in pool.options()}
-    effect |= {Option(p.slot, "base", incumbent.blueprint.items[p.slot].base): Values() for p in pools}
+    effect |= {GearOption(p.slot, "base", incumbent.blueprint.items[p.slot].base): Values() for p in pools}
     found = {trial.key: out for trial, out in zip(asked, outputs, strict=True)}
     for trial in trials:
         out = found[trial.key]
-        tried = values_of(out, incumbent.objective.flask_mana) if out else None
-        effect[trial.option] = _difference(now, tried, trial.there)
-    return Worth(now, effect)
+        if (
+            not out
+        ):  # it cannot be tried: on the item nobody knows what it gives, off the item it is out of the question
+            effect[trial.option] = Values() if trial.there else IMPOSSIBLE
+        elif trial.there:
+            effect[trial.option] = now.minus(values_of(out, flask_mana))
+        else:
+            effect[trial.option] = values_of(out, flask_mana).minus(now)
+    return OptionValues(now, effect)
+
+
+IMPOSSIBLE = Values(damage=-50.0, life=-50.0)
+
+TWINS = ("Ring ", JEWEL_SLOT)
+"""How the names of slots begin that do the same for the same item."""
 
 
 @dataclass(frozen=True)
 class _Trial:
     """An item with the option added, or taken off when it is `there`; `key` is the same for the same in a twin slot."""
 
-    option: Option
+    option: GearOption
     there: bool
     item: GearItem
 
@@ -104,11 +120,8 @@ class _Trial:
         return f"{kind}/{self.there}/{self.item.model_dump_json(exclude={'slot'})}"
 
 
-TWINS = ("Ring ", JEWEL_SLOT)
-"""How the names of slots begin that do the same for the same item."""
-
-
-def _trials(pool: SlotPool, item: GearItem, again: frozenset[Option] | None) -> list[_Trial]:
+def _trials(pool: SlotPool, item: GearItem, again: frozenset[GearOption] | None) -> list[_Trial]:
+    """Return what is tried in a slot: what is there without each option, and with each absent one of `again` (all)."""
     found = []
     for option in pool.options():
         there = has(item, option) > 0
@@ -124,11 +137,11 @@ BEST_BY_VALUE, BEST_BY_FIGURE = 12, 4
 """How many options of a slot and side are measured again: the best by damage and by life, and by each flat figure."""
 
 
-def hopeful(pools: Sequence[SlotPool], known: Mapping[Option, Values]) -> frozenset[Option]:
+def hopeful(pools: Sequence[SlotPool], known: Mapping[GearOption, Values]) -> frozenset[GearOption]:
     """Return the options worth measuring again: all bases, and per slot and kind the best by anything that counts."""
-    found: set[Option] = set()
+    found: set[GearOption] = set()
     for pool in pools:
-        by_kind: dict[str, list[Option]] = {}
+        by_kind: dict[str, list[GearOption]] = {}
         for option in pool.options():
             by_kind.setdefault(option.kind, []).append(option)
         found |= set(by_kind.pop("base", ()))
@@ -141,18 +154,9 @@ def hopeful(pools: Sequence[SlotPool], known: Mapping[Option, Values]) -> frozen
     return frozenset(found)
 
 
-def _best(options: Sequence[Option], worth: Mapping[Option, float], most: int) -> set[Option]:
+def _best(options: Sequence[GearOption], worth: Mapping[GearOption, float], most: int) -> set[GearOption]:
     helping = [option for option in options if worth.get(option, 0.0) > NOTHING]
     return set(sorted(helping, key=lambda option: (-worth[option], option))[:most])
-
-
-IMPOSSIBLE = Values(damage=-50.0, life=-50.0)
-
-
-def _difference(now: Values, tried: Values | None, there: bool) -> Values:
-    if tried is None:
-        return Values() if there else IMPOSSIBLE
-    return now.minus(tried) if there else tried.minus(now)
 
 
 def items_of(blueprint: Blueprint, pools: Sequence[SlotPool]) -> dict[str, GearItem]:

@@ -21,7 +21,7 @@ from app.search.gear.bases import (
     jewellery_options,
     usable,
 )
-from app.search.gear.model import Minima, Situation, choose
+from app.search.gear.model import GearProblem, Minima, choose
 from app.search.gear.pool import made_of, plain_item, slot_pool
 from app.search.gear.values import measure, values_of
 from app.search.incumbent import Incumbent
@@ -337,8 +337,8 @@ async def best_item(work: Work, slot: str) -> GearItem | None:
     for attribute, metric in ATTRIBUTE_METRICS.items():
         least[metric] = min(objective.required.get(attribute, 0.0), figures.get(metric, 0.0))
     worn = {slot: plain}
-    situation = Situation([pool], worn, worth, worn, worth, objective, Minima(least))
-    chosen = await asyncio.to_thread(choose, situation)
+    problem = GearProblem([pool], worn, worth, worn, worth, objective, Minima(least))
+    chosen = await asyncio.to_thread(choose, problem)
     if chosen is None:
         return None
     item = made_of(pool, chosen[slot])

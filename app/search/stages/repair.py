@@ -12,10 +12,9 @@ from app.model.names import Attribute, Demand
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext, StageResult
 from app.search.gear.bases import usable
-from app.search.gear.exchange import GearSearch
-from app.search.gear.flasks import charm_changes, flasks
+from app.search.gear.loadout import charm_changes, flasks, plainly, pools_of, unwanted
 from app.search.gear.pool import SlotPool
-from app.search.gear.start import plainly, pools_of, unwanted
+from app.search.gear.search import GearSearch
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import PassiveGraph, Route, main_graph

@@ -12,7 +12,7 @@ from app.model.facts import GemFact
 from app.model.names import Demand, Goal
 from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
-from app.search.gear.start import starting_gear
+from app.search.gear.loadout import starting_gear
 from app.search.incumbent import Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.skills.gems import ModeSearch, by_id, gem, group_index, monster_of, offering, variants

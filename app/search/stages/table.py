@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.model.names import Demand, SubProblemName
 from app.search.base import SearchContext, StageResult
-from app.search.gear.start import draft_gear, optimise_gear
+from app.search.gear.loadout import draft_gear, optimise_gear
 from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree

@@ -11,11 +11,10 @@ from app.model.constraints import Invariant, InvariantSet
 from app.model.demands import floors_for
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
 from app.model.names import GearTier, Provenance
-from app.search.gear.flasks import charm_changes
 from app.search.gear.legality import shopping_list
+from app.search.gear.loadout import charm_changes, optimise_gear
 from app.search.gear.pool import slot_pool
-from app.search.gear.start import optimise_gear
-from app.search.gear.uniques import wearable
+from app.search.gear.search import wearable
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

@@ -1,10 +1,22 @@
-"""Gear: plain bases to start with, then the joint choice of bases, affixes and runes over all slots."""
+"""All that a build wears: plain bases to start with, flasks and charms, then the joint choice over all slots."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, Unequip
+from app.model.base import changed
+from app.model.blueprint import (
+    CHARM_SLOTS,
+    JEWEL_SLOT,
+    MAIN_HAND,
+    OFF_HAND,
+    AffixRoll,
+    Blueprint,
+    Change,
+    Equip,
+    GearItem,
+    Unequip,
+)
 from app.model.construction import StageNotes
 from app.model.facts import BaseFact
 from app.model.names import Demand
@@ -12,18 +24,18 @@ from app.model.stats import DPS
 from app.search.base import SearchContext, StageResult
 from app.search.gear.bases import (
     ARMOUR_SLOTS,
+    FLASK_SLOTS,
     JEWEL_BASES,
     JEWELLERY_SLOTS,
     armour_options,
+    best_first,
     charm_slots,
     jewellery_options,
     usable,
+    weapon_pairs,
 )
-from app.search.gear.exchange import ROUNDS, ROUNDS_AGAIN, GearSearch
-from app.search.gear.flasks import charm_changes, charms, flasks
-from app.search.gear.pool import SlotPool, plain_item, slot_pool
-from app.search.gear.uniques import UniqueSearch, measured_alone, wearable
-from app.search.gear.weapons import Hands, ways_to_arm
+from app.search.gear.pool import SlotPool, best_tiers, plain_item, slot_pool, wording
+from app.search.gear.search import ROUNDS, ROUNDS_AGAIN, GearSearch, UniqueSelection, measured_alone, wearable
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
@@ -39,13 +51,10 @@ async def starting_gear(ctx: SearchContext) -> list[Change]:
     items += await flasks(ctx, bases) + await charms(ctx, bases, charm_slots(belt))
     hands = await _best_hands(ctx, bases, [Equip(item=item) for item in items])
     held = _first_of(hands)
-    empty = [slot for slot in sorted(ctx.blueprint.items) if slot not in {*worn, *held} and _is_gear(slot)]
+    gear = [slot for slot in sorted(ctx.blueprint.items) if not slot.startswith(("Flask", "Charm", JEWEL_SLOT))]
+    empty = [slot for slot in gear if slot not in {*worn, *held}]
     items += [plain_item(slot, base, level) for slot, base in held.items()]
     return [*(Unequip(slot=slot) for slot in empty), *(Equip(item=item) for item in items)]
-
-
-def _is_gear(slot: str) -> bool:
-    return not slot.startswith(("Flask", "Charm", JEWEL_SLOT))
 
 
 def _first_of(options: dict[str, list[BaseFact]]) -> dict[str, BaseFact]:
@@ -64,23 +73,21 @@ async def _best_hands(
 ) -> dict[str, list[BaseFact]]:
     """Return the bases for both hands: the way to arm that deals most damage, the plan's order between equals."""
     gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
-    ways = ways_to_arm(ctx, bases, gems.get(ctx.plan.delivery.skill_id))
+    ways = weapon_pairs(ctx, bases, gems.get(ctx.plan.delivery.skill_id))
     if not ways:
         return {}
     level = ctx.demands.floors.gear.max_affix_level
     trials = [(way, base) for way in ways for base in way.main]
-    candidates = [[*others, *_arming(way, base, level)] for way, base in trials]
+    candidates: list[list[Change]] = []
+    for way, base in trials:
+        off = Equip(item=plain_item(OFF_HAND, way.off[0], level)) if way.off else Unequip(slot=OFF_HAND)
+        candidates.append([*others, Equip(item=plain_item(MAIN_HAND, base, level)), off])
     damage = [outputs.get(DPS, 0.0) for outputs in await ctx.session.what_if(candidates, [DPS])]
     best = max(range(len(trials)), key=lambda index: (damage[index], -index))
     way = trials[best][0]
     first = [base for index, (_, base) in enumerate(trials) if index == best]
     main = first + [base for base in way.main if base != first[0]]
     return {MAIN_HAND: main, OFF_HAND: list(way.off)}
-
-
-def _arming(way: Hands, main: BaseFact, level: int) -> list[Change]:
-    off = [Equip(item=plain_item(OFF_HAND, way.off[0], level))] if way.off else [Unequip(slot=OFF_HAND)]
-    return [Equip(item=plain_item(MAIN_HAND, main, level)), *off]
 
 
 async def draft_gear(ctx: SearchContext) -> StageResult:
@@ -103,38 +110,25 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     pools = await pools_of(ctx)
     await incumbent.commit(plainly(incumbent.blueprint, pools))
     await AttributeSearch(incumbent, await main_graph(ctx)).run()
-    await _dress(incumbent, GearSearch(incumbent, pools, unwanted(ctx)), ctx, thorough)
-    if incumbent.score < old_score - EPSILON and _is_crafted(before):
-        await incumbent.rewind(before)
-    bases = usable(await ctx.engine.facts.bases(), ctx)
-    await incumbent.commit(await charm_changes(ctx, bases, incumbent.blueprint.items))
-    label = (
-        f"{len(pools)} items, {incumbent.trials} trials; uniques: {_uniques(incumbent.blueprint) or 'none that helps'}"
-    )
-    return StageResult(incumbent.blueprint, StageNotes(gear_made=True), label=label)
-
-
-async def _dress(incumbent: Incumbent, search: GearSearch, ctx: SearchContext, thorough: bool) -> None:
-    """Craft, try unique items, and exchange single affixes."""
+    search = GearSearch(incumbent, pools, unwanted(ctx))
     await search.start()
     known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools))
     await search.craft(ROUNDS if thorough else ROUNDS_AGAIN)
-    uniques = UniqueSearch(search, known, alone)
+    selection = UniqueSelection(search, known, alone)
     if known:
-        await uniques.run(ctx.demands.floors.gear.max_uniques)
-    if not thorough:
-        return
-    if uniques.worn:
+        await selection.run(ctx.demands.floors.gear.max_uniques)
+    if thorough and selection.worn:
         await search.recraft()
-    await search.exchange()
-
-
-def _uniques(blueprint: Blueprint) -> str:
-    return ", ".join(sorted(item.title for item in blueprint.items.values() if item.rarity == "UNIQUE"))
-
-
-def _is_crafted(blueprint: Blueprint) -> bool:
-    return any(item.rarity == "RARE" and (item.prefixes or item.suffixes) for item in blueprint.items.values())
+    if thorough:
+        await search.exchange()
+    crafted = any(item.rarity == "RARE" and (item.prefixes or item.suffixes) for item in before.items.values())
+    if incumbent.score < old_score - EPSILON and crafted:
+        await incumbent.rewind(before)
+    bases = usable(await ctx.engine.facts.bases(), ctx)
+    await incumbent.commit(await charm_changes(ctx, bases, incumbent.blueprint.items))
+    worn = sorted(item.title for item in incumbent.blueprint.items.values() if item.rarity == "UNIQUE")
+    label = f"{len(pools)} items, {incumbent.trials} trials; uniques: {', '.join(worn) or 'none that helps'}"
+    return StageResult(incumbent.blueprint, StageNotes(gear_made=True), label=label)
 
 
 async def pools_of(ctx: SearchContext) -> list[SlotPool]:
@@ -143,13 +137,10 @@ async def pools_of(ctx: SearchContext) -> list[SlotPool]:
     options = await _slot_bases(ctx, bases)
     options |= await _best_hands(ctx, bases, [])
     jewels = sorted((b for b in bases if b.name in JEWEL_BASES), key=lambda base: base.name)
-    options |= {f"{JEWEL_SLOT}{node}": jewels for node in await _sockets(ctx)}
-    return [await slot_pool(ctx, slot, options[slot]) for slot in sorted(options) if options[slot]]
-
-
-async def _sockets(ctx: SearchContext) -> list[int]:
     sockets = {node.id for node in await ctx.engine.facts.nodes() if node.kind == "socket"}
-    return sorted(node.id for node in ctx.blueprint.nodes if node.id in sockets)
+    allocated = sorted(node.id for node in ctx.blueprint.nodes if node.id in sockets)
+    options |= {f"{JEWEL_SLOT}{node}": jewels for node in allocated}
+    return [await slot_pool(ctx, slot, options[slot]) for slot in sorted(options) if options[slot]]
 
 
 def plainly(blueprint: Blueprint, pools: Sequence[SlotPool]) -> list[Change]:
@@ -170,3 +161,52 @@ def unwanted(ctx: SearchContext) -> dict[str, list[str]]:
         if constraint.demand is Demand.REPLACE_ITEM and slot is not None and line is not None:
             found.setdefault(slot, []).append(line)
     return found
+
+
+CHARM_PREFERENCE = ("Thawing Charm", "Stone Charm", "Staunching Charm", "Antidote Charm", "Dousing Charm")
+"""Charms against what stops or kills a character at once. Charms of resistance are left out: they last seconds, and
+the engine would count them as always there."""
+
+FLASK_LINES = ("#% increased amount recovered", "gains # charges per second")
+CHARM_LINES = ("#% increased duration", "gains # charges per second")
+"""What flasks and charms should say, prefix and suffix: more of the same, and charges without killing."""
+
+
+async def flasks(ctx: SearchContext, bases: Sequence[BaseFact]) -> list[GearItem]:
+    """Return the best life and mana flask."""
+    found = []
+    for slot in sorted(FLASK_SLOTS):
+        kind = [base for base in bases if slot in base.slots and base.sub_type == FLASK_SLOTS[slot]]
+        found += [await _magic(ctx, slot, base, FLASK_LINES) for base in best_first(kind)[:1]]
+    return found
+
+
+async def charms(ctx: SearchContext, bases: Sequence[BaseFact], slots: int) -> list[GearItem]:
+    """Return as many different charms as the belt has room for, the preferred ones first."""
+    known = {base.name: base for base in bases if base.type == "Charm"}
+    chosen = [known[name] for name in CHARM_PREFERENCE if name in known][: min(slots, len(CHARM_SLOTS))]
+    return [await _magic(ctx, slot, base, CHARM_LINES) for slot, base in zip(CHARM_SLOTS, chosen, strict=False)]
+
+
+async def charm_changes(ctx: SearchContext, bases: Sequence[BaseFact], worn: Mapping[str, GearItem]) -> list[Change]:
+    """Return the changes that fill the charm slots of the worn belt and empty those that it does not have."""
+    belt = worn.get("Belt")
+    base = next((base for base in bases if belt is not None and base.name == belt.base), None)
+    wanted = {item.slot: item for item in await charms(ctx, bases, charm_slots(base))}
+    gone: list[Change] = [Unequip(slot=slot) for slot in CHARM_SLOTS if slot in worn and slot not in wanted]
+    return [*gone, *(Equip(item=item) for slot, item in sorted(wanted.items()) if worn.get(slot) != item)]
+
+
+async def _magic(ctx: SearchContext, slot: str, base: BaseFact, wanted: Sequence[str]) -> GearItem:
+    """Return the item with the best tier of each wanted line that the gear tier allows; plain without any.
+
+    It is not switched on: an engine takes what is on as always on, and pays for "while using a charm" all the time.
+    """
+    limits = ctx.demands.floors.gear
+    item = changed(plain_item(slot, base, limits.max_affix_level), active=False)
+    tiers = best_tiers(await ctx.engine.facts.affixes(base.name), limits.max_affix_level)
+    chosen = {fact.side: fact.id for fact in tiers if wording(fact.lines) in wanted}
+    if not chosen:
+        return item
+    rolls = {f"{side}es": [AffixRoll(id=name)] for side, name in sorted(chosen.items())}
+    return changed(item, rarity="MAGIC", **rolls)
