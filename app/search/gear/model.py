@@ -68,8 +68,8 @@ class Minima:
 class GearProblem:
     """All that the programme is made from.
 
-    `worn`: the items that `worth` was measured on. `flat_from`: figures and items of the plain build that flat
-    effects are counted from, because a capped resistance hides what an affix gives.
+    `worn`: the items that `worth` was measured on. `plain`, `plain_items`: figures and items of the plain build that
+    flat effects are counted from, because a capped resistance hides what an affix gives.
     """
 
     pools: Sequence[SlotPool]
@@ -127,7 +127,7 @@ def choose(problem: GearProblem) -> dict[str, dict[GearOption, int]] | None:
     for pool in problem.pools:
         most = max(pool.sockets(base) for base in pool.bases)
         for option in pool.options():
-            # a little dearer one after the other, so that equals are decided by their order: slot, kind, id
+            # each a little dearer than the one before, so that equals need not be weighed against each other
             cost = TIDINESS * (1 + 1e-4 * (len(columns) + 1))
             columns[option] = programme.column(cost, 0, most if option.kind == "rune" else 1, whole=True)
     for pool in problem.pools:
