@@ -13,7 +13,7 @@ from app.model.base import changed
 from app.model.demands import Floor, floors_for
 from app.model.facts import AffixFact, BaseFact
 from app.model.names import GearTier
-from app.search.gear.model import ATTRIBUTE_PENALTY, PENALTIES, GearDemands, GearProblem, choose
+from app.search.gear.model import ATTRIBUTE_PENALTY, PENALTIES, GearProblem, Minima, choose
 from app.search.gear.pool import GearOption, SlotPool, has, plain_item
 from app.search.gear.values import OptionValues, Values
 from app.search.objective import Objective, segments
@@ -59,7 +59,7 @@ def problem(
     worn = {p.slot: plain_item(p.slot, next(iter(p.bases.values())), 65) for p in pools}
     found = {o: effects.get(f"{o.slot}/{o.id}", effects.get(o.id, Values())) for p in pools for o in p.options()}
     values = OptionValues(now or Values(damage=5.0, life=5.0), found)
-    return GearProblem(pools, worn, values, worn, values, OBJECTIVE, GearDemands(least or {}))
+    return GearProblem(pools, worn, values, worn, values, OBJECTIVE, Minima(least or {}))
 
 
 def chosen(asked: GearProblem, slot: str = "Gloves") -> dict[str, int]:
