@@ -19,7 +19,7 @@ from app.reasoning.base import Reasoner
 from app.service.view import BuildView, view_of
 from app.storage.base import BuildStore, EventStore
 from app.tools.engine import RecordedEngine
-from app.tools.recorder import HeldEvents
+from app.tools.recorder import BufferedEvents
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 
@@ -72,12 +72,12 @@ class Imports:
         """
         xml = await asyncio.to_thread(file_of, request)
         calculator = await self._engines.engine(engine)
-        build_id, held = new_build_id(), HeldEvents()
+        build_id, held = new_build_id(), BufferedEvents()
         calls = ToolRunner(held, self._clock)
         recorded = RecordedEngine(calculator, calls, Scope(build_id, Phase.VALIDATE))
         imported = await take_in(recorded, self._reasoner, xml)
         stored = await self._store.insert(self._record(build_id, imported, calculator))
-        await held.release(self._events)
+        await held.store_in(self._events)
         return view_of(stored)
 
     def _record(self, build_id: BuildId, imported: Imported, engine: Engine) -> BuildRecord:

@@ -1,1 +1,1 @@
-"""Running and recording tool calls: attempts, events, metrics."""
+"""Making calls and recording them: limits, attempts, cache, events. What is computed of records is in `metrics`."""

@@ -70,22 +70,34 @@ class CachePolicy:
 
 
 @dataclass
-class Answer:
+class CachedResult:
     """A result as bytes; `value` is the decoded object where it may be shared."""
 
     data: bytes
     value: Any = None
     born_ms: float = 0.0
 
+    def decoded(self, codec: Codec) -> Any:
+        """Return the result itself, None when what was kept cannot be read any more."""
+        if self.value is not None:
+            return self.value
+        try:
+            value = codec.decode(self.data)
+        except ValueError:
+            return None
+        if codec.shared:
+            self.value = value
+        return value
+
 
 @dataclass(frozen=True)
-class Found:
+class CacheLookup:
     """What asking gave: an answer and where it came from, or none.
 
     Who `leads` must settle the key: others are waiting for it.
     """
 
-    answer: Answer | None
+    answer: CachedResult | None
     use: CacheUse
     leads: bool = False
 
@@ -100,9 +112,9 @@ class ResultCache:
         self._store = store
         self._policy = policy or CachePolicy()
         self._clock = clock or SystemClock()
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._kept: OrderedDict[str, CachedResult] = OrderedDict()
         self._bytes = 0
-        self._flights: dict[str, asyncio.Future[Answer | None]] = {}
+        self._flights: dict[str, asyncio.Future[CachedResult | None]] = {}
         self._unwritten: dict[str, KeptResult] = {}
         self._writing = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -116,7 +128,7 @@ class ResultCache:
         """Whether results of the tool are kept."""
         return tool not in self._policy.skip and bool(self._policy.memory_bytes or self._policy.store_bytes)
 
-    async def seek(self, key: str, join: bool = True) -> Found:
+    async def seek(self, key: str, join: bool = True) -> CacheLookup:
         """Return the answer kept, or with `join` that of somebody who is just getting it.
 
         Without either (`MISS`) the caller gets it and calls `settle`, whatever happens.
@@ -124,25 +136,30 @@ class ResultCache:
         while join and key in self._flights:
             answer = await asyncio.shield(self._flights[key])
             if answer is not None:
-                return Found(answer, CacheUse.COALESCED)
+                return CacheLookup(answer, CacheUse.COALESCED)
         leads = key not in self._flights
         if leads:
             self._flights[key] = asyncio.get_running_loop().create_future()
         try:
-            answer = self._remembered(key) or await self._stored(key)
+            answer = await self._kept_result(key)
         except BaseException:
             self._land(key, None, leads)
             raise
         if answer is not None:
             self._land(key, answer, leads)
-            return Found(answer, CacheUse.HIT)
-        return Found(None, CacheUse.MISS, leads)
+            return CacheLookup(answer, CacheUse.HIT)
+        return CacheLookup(None, CacheUse.MISS, leads)
 
-    def settle(self, key: str, tool: str, answer: Answer | None, leads: bool = True) -> None:
+    def settle(self, key: str, tool: str, answer: CachedResult | None, leads: bool = True) -> None:
         """Give the answer to whoever waits and keep it; None = there is none, so somebody else may try."""
         if answer is not None:
             self._remember(key, answer)
-            self._write_later(key, tool, answer.data)
+            if self._policy.store_bytes and len(answer.data) <= self._policy.store_bytes:
+                self._unwritten[key] = KeptResult(key, tool, answer.data, self._clock.now())
+                if len(self._unwritten) >= _BATCH:
+                    task = asyncio.create_task(self._flush())
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
         self._land(key, answer, leads)
 
     async def close(self) -> None:
@@ -150,21 +167,11 @@ class ResultCache:
         await asyncio.gather(*self._tasks)
         await self._flush()
 
-    def _land(self, key: str, answer: Answer | None, leads: bool) -> None:
+    def _land(self, key: str, answer: CachedResult | None, leads: bool) -> None:
         if leads:
             self._flights.pop(key).set_result(answer)
 
-    def _remembered(self, key: str) -> Answer | None:
-        answer = self._kept.get(key)
-        if answer is None:
-            return None
-        if self._policy.ttl_s is not None and self._clock.monotonic_ms() - answer.born_ms > self._policy.ttl_s * 1000:
-            self._bytes -= len(self._kept.pop(key).data)
-            return None
-        self._kept.move_to_end(key)
-        return answer
-
-    def _remember(self, key: str, answer: Answer) -> None:
+    def _remember(self, key: str, answer: CachedResult) -> None:
         if len(answer.data) > self._policy.memory_bytes:
             return
         if key in self._kept:
@@ -176,27 +183,25 @@ class ResultCache:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= len(oldest.data)
 
-    async def _stored(self, key: str) -> Answer | None:
+    async def _kept_result(self, key: str) -> CachedResult | None:
+        """Return what is kept and not too old: from memory, else from the store with what was stored after it."""
+        ttl_s, answer = self._policy.ttl_s, self._kept.get(key)
+        if answer is not None:
+            if ttl_s is None or self._clock.monotonic_ms() - answer.born_ms <= ttl_s * 1000:
+                self._kept.move_to_end(key)
+                return answer
+            self._bytes -= len(self._kept.pop(key).data)
         if not self._policy.store_bytes:
             return None
-        since = None if self._policy.ttl_s is None else self._clock.now() - timedelta(seconds=self._policy.ttl_s)
+        since = None if ttl_s is None else self._clock.now() - timedelta(seconds=ttl_s)
         try:
             found = await self._store.find(key, since)
         except Exception as error:
             _log.warning("the cache could not be read: %s", type(error).__name__)
             return None
         for kept in reversed(found):
-            self._remember(kept.key, Answer(kept.data))
-        return self._kept.get(key) or (Answer(found[0].data) if found else None)
-
-    def _write_later(self, key: str, tool: str, data: bytes) -> None:
-        if not self._policy.store_bytes or len(data) > self._policy.store_bytes:
-            return
-        self._unwritten[key] = KeptResult(key, tool, data, self._clock.now())
-        if len(self._unwritten) >= _BATCH:
-            task = asyncio.create_task(self._flush())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._remember(kept.key, CachedResult(kept.data))
+        return self._kept.get(key) or (CachedResult(found[0].data) if found else None)
 
     async def _flush(self) -> None:
         async with self._writing:

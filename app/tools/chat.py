@@ -10,7 +10,7 @@ from app.core.errors import BudgetExceeded, LlmBusy, LlmError
 from app.llm.base import ChatModel, Message, Reply, ToolSpec, Usage
 from app.llm.prices import Cost, PriceTable
 from app.model.events import ToolKind
-from app.tools.budget import BYTES_PER_TOKEN, CHAT, Allowance, Budget, Forecast
+from app.tools.limits import BYTES_PER_TOKEN, CHAT, BuildBudget, Forecast
 from app.tools.payload import canonical_digest
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
@@ -28,7 +28,9 @@ class RecordedChat:
     Failures that a repeat can help are tried three times in all, waiting as long as the provider asks.
     """
 
-    def __init__(self, inner: ChatModel, tools: ToolRunner, scope: Scope, budget: Budget, prices: PriceTable) -> None:
+    def __init__(
+        self, inner: ChatModel, tools: ToolRunner, scope: Scope, budget: BuildBudget, prices: PriceTable
+    ) -> None:
         self._inner = inner
         self._tools = tools
         self._scope = scope
@@ -56,39 +58,40 @@ class RecordedChat:
             LlmError: whatever the last attempt raised.
         """
         size = sum(len(m.content) + 16 for m in messages) + sum(len(str(t.parameters)) for t in tools)
-        allowed = await self._budget.allow(self._forecast(size))
-        most = _most_output(allowed, size, max_output_tokens)
+        tokens = size // BYTES_PER_TOKEN
+        allowed = await self._budget.allow(Forecast(tokens, self._cost(Usage(input=tokens)).usd))
+        most = max_output_tokens
+        if allowed.tokens is not None:  # input and output together fit the tokens that are left
+            most = max(_LEAST_OUTPUT, min(most, allowed.tokens - tokens))
         args = {
             "messages": len(messages),
             "tools": [tool.name for tool in tools],
             "bytes": size,
             "sha256": canonical_digest(list(messages)).sha256,
         }
+
+        async def ask() -> Reply:
+            try:
+                return await self._inner.complete(messages, tools, most)
+            except LlmError as error:
+                # A provider that asks to wait too long is not asked again.
+                wait_s = error.details.get("retry_after_s")
+                if isinstance(wait_s, float) and wait_s > LONGEST_WAIT_S:
+                    raise LlmBusy(f"the provider asks to wait {wait_s:g} s", retry_after_s=wait_s) from error
+                raise
+
+        version = f"{self.provider} {self.model}"
         try:
             async with asyncio.timeout(allowed.seconds) as deadline:
-                return await self._recorded(args, messages, tools, most)
+                return await self._tools.call(
+                    self._scope, ToolKind.LLM, CHAT, args, ask, version=version, retries=ATTEMPTS, describe=self._priced
+                )
         except TimeoutError as error:
             if not deadline.expired():
                 raise
             raise BudgetExceeded("The seconds for the language model are used up.", which="seconds") from error
 
-    async def _recorded(
-        self, args: Mapping[str, Any], messages: Sequence[Message], tools: Sequence[ToolSpec], most: int
-    ) -> Reply:
-        async def ask() -> Reply:
-            try:
-                return await self._inner.complete(messages, tools, most)
-            except LlmError as error:
-                if (busy := _busy(error)) is not None:
-                    raise busy from error
-                raise
-
-        version = f"{self.provider} {self.model}"
-        return await self._tools.call(
-            self._scope, ToolKind.LLM, CHAT, args, ask, version=version, retries=ATTEMPTS, describe=self._describe
-        )
-
-    def _describe(self, reply: Reply) -> Mapping[str, Any]:
+    def _priced(self, reply: Reply) -> Mapping[str, Any]:
         cost = self._cost(reply.usage)
         return {
             "usage": None if reply.usage is None else reply.usage.model_dump(),
@@ -99,22 +102,3 @@ class RecordedChat:
 
     def _cost(self, usage: Usage | None) -> Cost:
         return self._prices.cost(self.provider, self.model, usage)
-
-    def _forecast(self, size: int) -> Forecast:
-        tokens = size // BYTES_PER_TOKEN
-        return Forecast(tokens, self._cost(Usage(input=tokens)).usd)
-
-
-def _most_output(allowed: Allowance, size: int, wanted: int) -> int:
-    """Return how long the answer may be, so that input and output fit the tokens that are left."""
-    if allowed.tokens is None:
-        return wanted
-    return max(_LEAST_OUTPUT, min(wanted, allowed.tokens - size // BYTES_PER_TOKEN))
-
-
-def _busy(error: LlmError) -> LlmBusy | None:
-    """Return an error that is not repeated when the provider asks to wait too long, else None."""
-    wait_s = error.details.get("retry_after_s")
-    if isinstance(wait_s, float) and wait_s > LONGEST_WAIT_S:
-        return LlmBusy(f"the provider asks to wait {wait_s:g} s", retry_after_s=wait_s)
-    return None

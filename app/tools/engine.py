@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -80,7 +80,7 @@ class RecordedFacts:
     async def _ask(self, what: str, args: dict[str, str], fn: Callable[[], Awaitable[list[Any]]]) -> list[Any]:
         key = (what, "".join(args.values()))
         if key not in self._known:
-            self._known[key] = await self._record(what, args, fn, _CODECS[what])
+            self._known[key] = await self._record(f"facts.{what}", args, fn, _CODECS[what])
         return list(self._known[key])
 
 
@@ -110,7 +110,7 @@ class RecordedEngine:
         self._tools = tools
         self._scope = scope
         self._fingerprint = fingerprint
-        self._facts = RecordedFacts(inner.facts, self._record_fact)
+        self._facts = RecordedFacts(inner.facts, self._record)
 
     @property
     def version(self) -> EngineVersion:
@@ -122,9 +122,11 @@ class RecordedEngine:
         """What it knows about the game."""
         return self._facts
 
-    def session(self) -> AbstractAsyncContextManager[Session]:
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
         """Open a session in a fresh child process; leaving the context ends the child."""
-        return self._session()
+        async with self._inner.session() as session:
+            yield RecordedSession(session, self._record)
 
     async def start(self) -> None:
         """Warm up; the first session would otherwise wait for it."""
@@ -132,11 +134,6 @@ class RecordedEngine:
 
     async def close(self) -> None:
         """Leave the inner engine alone: it belongs to whoever made it, and other builds use it."""
-
-    @asynccontextmanager
-    async def _session(self) -> AsyncIterator[Session]:
-        async with self._inner.session() as session:
-            yield RecordedSession(session, self._record)
 
     async def _record(
         self, operation: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
@@ -154,11 +151,6 @@ class RecordedEngine:
             deterministic=True,
             cacheable=cacheable,
         )
-
-    async def _record_fact(
-        self, what: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
-    ) -> Any:
-        return await self._record(f"facts.{what}", args, fn, codec)
 
 
 class RecordedSession:
@@ -195,7 +187,18 @@ class RecordedSession:
     async def apply(self, changes: Sequence[Change]) -> BuildReport:
         """Commit the changes in order; a change that cannot be made is reported, the others still apply."""
         args = {"changes": list(changes), **self._about()}
-        report = await self._apply(args, lambda: self._inner.apply(changes))
+        executed = False
+
+        async def execute() -> BuildReport:
+            nonlocal executed
+            await self._catch_up()
+            report = await self._inner.apply(changes)
+            executed = True
+            return report
+
+        report: BuildReport = await self._record("apply", args, execute, _REPORT)
+        if not executed:
+            self._behind.append(lambda: self._inner.apply(changes))
         self._content = _sha256(self._content.encode() + _CHANGES.dump_json(list(changes)))
         return report
 
@@ -243,21 +246,6 @@ class RecordedSession:
 
         report: BuildReport = await self._record(operation, args, execute, _REPORT)
         self._behind = behind
-        return report
-
-    async def _apply(self, args: Mapping[str, Any], step: Step) -> BuildReport:
-        executed = False
-
-        async def execute() -> BuildReport:
-            nonlocal executed
-            await self._catch_up()
-            report = await step()
-            executed = True
-            return report
-
-        report: BuildReport = await self._record("apply", args, execute, _REPORT)
-        if not executed:
-            self._behind.append(step)
         return report
 
     async def _ask(

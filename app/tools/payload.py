@@ -49,7 +49,7 @@ def canonical_digest(value: object) -> Digest:
 
 
 @dataclass(frozen=True)
-class Arguments:
+class CallArguments:
     """The arguments of a call: `shown` as a record keeps them, each too large one as hash and size, and their bytes.
 
     `sha256` is that of the RFC 8785 form of tool, version and arguments: equal calls, equal hashes.
@@ -60,19 +60,15 @@ class Arguments:
     size: int
 
 
-def arguments(tool: str, version: str, args: Mapping[str, Any]) -> Arguments:
+def arguments(tool: str, version: str, args: Mapping[str, Any]) -> CallArguments:
     """Return the arguments of a call to this version of the tool."""
     known = {str(name): plain(value) for name, value in args.items()}
     form = rfc8785.dumps({"tool": tool, "version": version, "args": known})
-    shown = {name: _bounded(value) for name, value in known.items()}
-    return Arguments(shown, hashlib.sha256(form).hexdigest(), len(_canonical(known)))
-
-
-def _bounded(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    form = _canonical(value)
-    return value if len(form) <= ARGUMENT_BYTES else digest_bytes(form).reference()
+    shown = {}
+    for name, value in known.items():
+        data = b"" if value is None or isinstance(value, (bool, int, float)) else _canonical(value)
+        shown[name] = value if len(data) <= ARGUMENT_BYTES else digest_bytes(data).reference()
+    return CallArguments(shown, hashlib.sha256(form).hexdigest(), len(_canonical(known)))
 
 
 def _canonical(value: Any) -> bytes:
@@ -92,15 +88,11 @@ def plain(value: Any) -> Any:
             return {str(key): plain(entry) for key, entry in value.items()}
         case list() | tuple():
             return [plain(entry) for entry in value]
+        case None | bool() | str():
+            return value
+        case int() if abs(value) < _EXACT_INT:
+            return value
+        case float() if math.isfinite(value):
+            return value
         case _:
-            return _plain_leaf(value)
-
-
-def _plain_leaf(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < _EXACT_INT else str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return str(value)
+            return str(value)

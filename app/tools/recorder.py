@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from app.core.errors import LeaseLost, StorageError
+from app.model.base import changed
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import Phase
 from app.storage.base import EventStore
@@ -16,7 +17,7 @@ from app.telemetry.observers import Observer
 _log = logging.getLogger(__name__)
 
 
-class HeldEvents:
+class BufferedEvents:
     """An event store in memory for one build; implements `EventStore`."""
 
     def __init__(self) -> None:
@@ -24,11 +25,11 @@ class HeldEvents:
 
     async def start(self, event: ToolEvent) -> ToolEvent:
         """Keep the event with the next seq."""
-        return await self.record(event.model_copy(update={"outcome": CallOutcome.INCOMPLETE}))
+        return await self.record(changed(event, outcome=CallOutcome.INCOMPLETE))
 
     async def record(self, event: ToolEvent) -> ToolEvent:
         """Keep an event that is over already."""
-        kept = event.model_copy(update={"seq": len(self._events) + 1})
+        kept = changed(event, seq=len(self._events) + 1)
         self._events.append(kept)
         return kept
 
@@ -56,7 +57,7 @@ class HeldEvents:
         """Return nothing: metrics are about builds that are stored."""
         return []
 
-    async def release(self, store: EventStore) -> None:
+    async def store_in(self, store: EventStore) -> None:
         """Record everything in the store; the build must be there by now. A store that cannot fails nothing else."""
         try:
             for event in self._events:
@@ -80,34 +81,34 @@ class Recorder:
         """Store the start; a cancellation meanwhile waits for the record and completes it as cancelled."""
         if self._observer is not None:
             self._observer.started(event)
-        writing = asyncio.create_task(self._kept(self._events.start(event)))
+        write = asyncio.create_task(self._guarded(self._events.start(event)))
         try:
-            return await asyncio.shield(writing)
+            return await asyncio.shield(write)
         except asyncio.CancelledError:
-            stored = await writing
+            stored = await write
             await self.finish(event, stored, {"outcome": CallOutcome.CANCELLED, "duration_ms": 0.0}, last=True)
             raise
 
     async def finish(self, event: ToolEvent, stored: ToolEvent | None, ending: Mapping[str, Any], last: bool) -> None:
         """Complete what `start` returned for the event, None where its start was lost."""
         if self._observer is not None:
-            self._observer.finished(event.model_copy(update=dict(ending)), last)
+            self._observer.finished(changed(event, **ending), last)
         if stored is None:
             return
-        writing = asyncio.create_task(self._kept(self._events.finish(stored.model_copy(update=dict(ending)))))
+        write = asyncio.create_task(self._guarded(self._events.finish(changed(stored, **ending))))
         try:
-            await asyncio.shield(writing)
+            await asyncio.shield(write)
         except asyncio.CancelledError:
-            await writing
+            await write
             raise
 
     async def record(self, event: ToolEvent) -> None:
         """Store an attempt that is over already."""
         if self._observer is not None:
             self._observer.recorded(event, last=True)
-        await self._kept(self._events.record(event))
+        await self._guarded(self._events.record(event))
 
-    async def _kept(self, write: Awaitable[T]) -> T | None:
+    async def _guarded(self, write: Awaitable[T]) -> T | None:
         try:
             return await write
         except LeaseLost as lost:

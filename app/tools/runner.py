@@ -13,12 +13,13 @@ from app.core.clock import Clock, SystemClock
 from app.core.errors import AppError, BudgetExceeded, EngineHung, ReasonerError
 from app.core.ids import new_call_id
 from app.core.logs import Redactor
+from app.model.base import changed
 from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.storage.base import EventStore
 from app.telemetry.observers import Observer
-from app.tools.cache import Answer, Cacheable, Codec, ResultCache, cache_key
+from app.tools.cache import Cacheable, CachedResult, Codec, ResultCache, cache_key
+from app.tools.limits import Quota
 from app.tools.payload import Digest, arguments, digest, digest_bytes
-from app.tools.quota import Quota
 from app.tools.recorder import Recorder
 from app.tools.scope import Asked, Scope, current_asked, current_call, current_question, inside
 
@@ -132,16 +133,18 @@ class ToolRunner:
         event, began_ms = self._event(call, 1), self._clock.monotonic_ms()
         key = cache_key(call.args_sha256, cacheable.fingerprint)
         found = await cache.seek(key, cacheable.join)
-        if found.answer is not None and (value := _value_of(found.answer, cacheable.codec)) is not None:
+        if found.answer is not None and (value := found.answer.decoded(cacheable.codec)) is not None:
             kept: T = value
-            took = {"cache": found.use, "duration_ms": self._clock.monotonic_ms() - began_ms}
-            ending = {"outcome": CallOutcome.OK, **_recorded(digest_bytes(found.answer.data)), **took}
-            await self._recorder.record(event.model_copy(update=ending))
+            took_ms = self._clock.monotonic_ms() - began_ms
+            fields = _recorded(digest_bytes(found.answer.data))
+            ended = changed(event, outcome=CallOutcome.OK, cache=found.use, duration_ms=took_ms, **fields)
+            await self._recorder.record(ended)
             return kept
-        answer: Answer | None = None
+        answer: CachedResult | None = None
         try:
             result = await self._attempts_of(call, fn)
-            answer = _answer_of(result, cacheable.codec)
+            codec = cacheable.codec
+            answer = CachedResult(codec.encode(result), result if codec.shared else None)
             return result
         finally:
             cache.settle(key, call.tool, answer, found.leads)
@@ -154,21 +157,36 @@ class ToolRunner:
                 except AppError as error:
                     if attempt == call.attempts or not _can_help(error):
                         raise
-                    pause_s = self._pause_s(attempt, error)
+                    # Full jitter: from none up to a bound that doubles; or what the error asks for if that is longer.
+                    bound_s = min(_BACKOFF_LONGEST_S, _BACKOFF_FIRST_S * 2 ** (attempt - 1))
+                    asked_s = error.details.get("retry_after_s")
+                    pause_s = max(self._random.uniform(0, bound_s), asked_s if isinstance(asked_s, float) else 0.0)
                 await self._sleep(pause_s)
         raise ValueError("a call needs at least one attempt")
 
     async def _attempt(self, call: _Call, attempt: int, fn: Callable[[], Awaitable[T]]) -> T:
         event = self._event(call, attempt)
-        await self._admitted(event)
+        if self._quota is not None:
+            try:
+                await self._quota.admit(event.build_id)
+            except BudgetExceeded as error:
+                refusal = self._failed(error) | {"error_type": str(error.details.get("which", error.code))}
+                rejected = changed(event, **{**refusal, "outcome": CallOutcome.REJECTED, "duration_ms": 0.0})
+                await self._recorder.record(rejected)
+                raise
         stored = await self._recorder.start(event)
         began_ms = self._clock.monotonic_ms()
-        ending: Mapping[str, Any] = {"outcome": CallOutcome.CANCELLED}
+        ending: dict[str, Any] = {"outcome": CallOutcome.CANCELLED}
         last = True
         try:
             with inside(call.call_id):
-                result = await _in_time(fn, call)
-            ending = _succeeded(call, result)
+                async with _deadline(call, call.timeout_s):
+                    result = await fn()
+            ending = dict(call.describe(result)) if call.describe is not None else {}
+            if "result_sha256" not in ending:
+                data = digest(result) if call.codec is None else digest_bytes(call.codec.encode(result))
+                ending = {**_recorded(data), **ending}
+            ending = {"outcome": CallOutcome.OK, **ending}
             return result
         except BaseException as error:
             ending = self._failed(error)
@@ -177,17 +195,6 @@ class ToolRunner:
         finally:
             took_ms = self._clock.monotonic_ms() - began_ms
             await self._recorder.finish(event, stored, {**ending, "duration_ms": took_ms}, last)
-
-    async def _admitted(self, event: ToolEvent) -> None:
-        if self._quota is None:
-            return
-        try:
-            await self._quota.admit(event.build_id)
-        except BudgetExceeded as error:
-            named = {"error_type": str(error.details.get("which", error.code))}
-            refusal = {**self._failed(error), **named, "outcome": CallOutcome.REJECTED, "duration_ms": 0.0}
-            await self._recorder.record(event.model_copy(update=refusal))
-            raise
 
     def _event(self, call: _Call, attempt: int) -> ToolEvent:
         asked = current_asked() or Asked(turn=0)
@@ -212,25 +219,14 @@ class ToolRunner:
             epoch=call.scope.epoch,
         )
 
-    def _failed(self, error: BaseException) -> Mapping[str, Any]:
+    def _failed(self, error: BaseException) -> dict[str, Any]:
+        timed_out = isinstance(error, (EngineHung, TimeoutError)) or isinstance(error.__cause__, TimeoutError)
+        outcome = CallOutcome.TIMEOUT if timed_out else CallOutcome.ERROR
         return {
-            "outcome": _outcome(error),
+            "outcome": CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else outcome,
             "error_type": error.code if isinstance(error, AppError) else type(error).__name__,
             "error_message": self._redactor.text(str(error))[:_ERROR_CHARS],
         }
-
-    def _pause_s(self, attempt: int, error: AppError) -> float:
-        """Return a full-jitter pause (from none up to a bound that doubles), or what the error asks for if longer."""
-        asked = error.details.get("retry_after_s")
-        return max(self._jitter_s(attempt), asked if isinstance(asked, float) else 0.0)
-
-    def _jitter_s(self, attempt: int) -> float:
-        return self._random.uniform(0, min(_BACKOFF_LONGEST_S, _BACKOFF_FIRST_S * 2 ** (attempt - 1)))
-
-
-async def _in_time(fn: Callable[[], Awaitable[T]], call: _Call) -> T:
-    async with _deadline(call, call.timeout_s):
-        return await fn()
 
 
 @asynccontextmanager
@@ -249,40 +245,8 @@ def _can_help(error: BaseException) -> bool:
     return isinstance(error, AppError) and error.retryable
 
 
-def _succeeded(call: _Call, result: object) -> Mapping[str, Any]:
-    further = dict(call.describe(result)) if call.describe is not None else {}
-    fields: dict[str, Any] = {"outcome": CallOutcome.OK}
-    if "result_sha256" not in further:
-        fields |= _recorded(digest(result) if call.codec is None else digest_bytes(call.codec.encode(result)))
-    return {**fields, **further}
-
-
-def _recorded(found: Digest) -> Mapping[str, Any]:
+def _recorded(found: Digest) -> dict[str, Any]:
     return {"result_sha256": found.sha256, "bytes_out": found.size, "result_preview": found.preview}
-
-
-def _answer_of(value: object, codec: Codec) -> Answer:
-    return Answer(codec.encode(value), value if codec.shared else None)
-
-
-def _value_of(answer: Answer, codec: Codec) -> Any:
-    """Return the result, None when what was kept cannot be read any more."""
-    if answer.value is not None:
-        return answer.value
-    try:
-        value = codec.decode(answer.data)
-    except ValueError:
-        return None
-    if codec.shared:
-        answer.value = value
-    return value
-
-
-def _outcome(error: BaseException) -> CallOutcome:
-    if isinstance(error, asyncio.CancelledError):
-        return CallOutcome.CANCELLED
-    timed_out = isinstance(error, (EngineHung, TimeoutError)) or isinstance(error.__cause__, TimeoutError)
-    return CallOutcome.TIMEOUT if timed_out else CallOutcome.ERROR
 
 
 class UnrecordedRunner(ToolRunner):

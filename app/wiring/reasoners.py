@@ -15,8 +15,8 @@ from app.reasoning.base import Reasoner
 from app.reasoning.llm.reasoner import Desk, LlmReasoner
 from app.reasoning.rules import RulesReasoner
 from app.storage.base import EventStore
-from app.tools.budget import Budget, BudgetLimits
 from app.tools.chat import RecordedChat
+from app.tools.limits import BudgetLimits, BuildBudget
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 
@@ -74,7 +74,7 @@ class ReasonerRoom:
 
     def _chat(self, step: LlmStep, scope: Scope) -> ChatModel:
         name = self._settings.llm_models.get(step) or self._settings.llm_model or ""
-        budget = Budget(self._events, scope.build_id, _limits(self._settings))
+        budget = BuildBudget(self._events, scope.build_id, _limits(self._settings))
         return RecordedChat(self._model(name), self._tools, scope, budget, self._prices)
 
     def _model(self, name: str) -> HttpChatModel:

@@ -14,7 +14,7 @@ from app.storage.base import EventStore, UsageStore
 from app.storage.opening import Storage
 from app.telemetry.observers import Observer, Tracing
 from app.tools.cache import CachePolicy, ResultCache
-from app.tools.quota import Quota, QuotaLimits
+from app.tools.limits import Quota, QuotaLimits
 from app.tools.runner import ToolRunner
 from app.wiring.stores import redactor
 

@@ -13,7 +13,7 @@ from app.metrics.efficiency import measure
 from app.model.blueprint import Blueprint, PassiveNode, SetConfig
 from app.model.events import CacheUse, CallOutcome, ToolKind
 from app.storage.base import KeptResult
-from app.tools.cache import Answer, Cacheable, CachePolicy, ResultCache, cache_key, json_codec
+from app.tools.cache import Cacheable, CachedResult, CachePolicy, ResultCache, cache_key, json_codec
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner
 from tests.fakes.attempts import Bench
@@ -116,7 +116,7 @@ async def test_who_asks_while_somebody_is_getting_it_waits_for_that(bench: Bench
     joining = asyncio.create_task(cache.seek("k"))
     await asyncio.sleep(0)
     assert not (await cache.seek("k", join=False)).leads
-    cache.settle("k", "pob.sum", Answer(b"[1]"))
+    cache.settle("k", "pob.sum", CachedResult(b"[1]"))
     found = await joining
     assert (found.answer and found.answer.data, found.use) == (b"[1]", CacheUse.COALESCED)
     assert (await cache.seek("k")).use is CacheUse.HIT

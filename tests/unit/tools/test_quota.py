@@ -13,7 +13,7 @@ from app.metrics.efficiency import measure
 from app.model.events import CallOutcome, ToolKind
 from app.telemetry.prometheus import ToolCounts
 from app.tools.cache import Cacheable, ResultCache, json_codec
-from app.tools.quota import Quota, QuotaLimits
+from app.tools.limits import Quota, QuotaLimits
 from app.tools.runner import ToolRunner
 from tests.fakes.attempts import Bench
 

@@ -11,7 +11,7 @@ import pytest
 from app.core.errors import BudgetExceeded, LlmGivenUp
 from app.model.events import CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
-from app.tools.budget import Budget, BudgetLimits, Forecast, spent_by
+from app.tools.limits import BudgetLimits, BuildBudget, Forecast, spent_by
 from tests.fakes.attempts import Bench
 
 OK, ERROR, TIMEOUT, CUT = CallOutcome.OK, CallOutcome.ERROR, CallOutcome.TIMEOUT, CallOutcome.CANCELLED
@@ -78,8 +78,8 @@ async def stored(bench: Bench, *events: ToolEvent) -> None:
 async def test_a_budget_remembers_over_restarts_and_looks_ahead(bench: Bench) -> None:
     await stored(bench, chat(usage={"input": 900, "output": 100}, cost_usd="0.5"))
 
-    def budget(**limits: Any) -> Budget:
-        return Budget(bench.storage.events, bench.scope.build_id, BudgetLimits(**limits))
+    def budget(**limits: Any) -> BuildBudget:
+        return BuildBudget(bench.storage.events, bench.scope.build_id, BudgetLimits(**limits))
 
     need = Forecast(tokens=500, usd=Decimal("0.2"))
     allowed = await budget(tokens=2000, seconds=5, rounds=2, usd=1).allow(need)
@@ -100,4 +100,4 @@ async def test_a_budget_remembers_over_restarts_and_looks_ahead(bench: Bench) ->
 async def test_a_provider_that_keeps_failing_is_given_up(bench: Bench) -> None:
     await stored(bench, chat("a", ERROR), chat("b", TIMEOUT))
     with pytest.raises(LlmGivenUp):
-        await Budget(bench.storage.events, bench.scope.build_id, BudgetLimits()).allow(Forecast(1, None))
+        await BuildBudget(bench.storage.events, bench.scope.build_id, BudgetLimits()).allow(Forecast(1, None))
