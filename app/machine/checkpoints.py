@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from app.core.errors import AppError
 from app.machine.phases import next_phase
-from app.machine.subproblems import check_moves
 from app.model.base import changed
 from app.model.constraints import InvariantSet
 from app.model.names import BuildStatus, Outcome, Phase, Trigger
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressData, ReasonerVersion
 from app.model.state import BuildState
+from app.model.sub_problems import check_moves
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.iterate.complete import with_caveats
 from app.reasoning.base import Remarks

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import yaml
 from pydantic import Field, model_validator
 
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
@@ -16,7 +17,7 @@ from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
 from app.model.names import Outcome, Phase, SubProblemName
 from app.model.stats import Inspection, Stats
-from app.model.sub_problems import Discovery, SubProblem
+from app.model.sub_problems import Constraint, Discovery, SubProblem
 from app.model.upgrade import upgraded
 
 LOCAL_OWNER = "local"
@@ -99,6 +100,25 @@ class BuildState(Model):
     @classmethod
     def _in_todays_shape(cls, stored: Any) -> Any:
         return upgraded(stored)
+
+    def reopened(self, name: SubProblemName, constraints: Sequence[Constraint]) -> BuildState:
+        """Return the state with the question open again: its discoveries go stale, construct will see its name.
+
+        Raises:
+            InvalidTransition: the question is not decided.
+        """
+        notes = self.construction.notes
+        return changed(
+            self,
+            sub_problems={**self.sub_problems, name: self.sub_problems[name].reopen(constraints)},
+            discoveries=[changed(d, stale=True) if d.sub_problem is name else d for d in self.discoveries],
+            construction=ConstructProgress(notes=changed(notes, reopened=sorted({*notes.reopened, name}))),
+        )
+
+    def demanded(self, iteration: int) -> list[Constraint]:
+        """Return what was demanded of questions in one iteration; those of iteration 0 came with the questions."""
+        subs = self.sub_problems.values()
+        return [c for sub in subs for c in sub.constraints if iteration and c.iteration == iteration]
 
     def to_yaml(self) -> str:
         """Return the state as YAML; `from_yaml` gives back an equal state."""

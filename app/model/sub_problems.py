@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.conflicts import Details
 from app.model.experiments import Spending
 from app.model.names import Demand, Provenance, SubProblemName, SubProblemStatus
+from app.model.transitions import TransitionTable
 
 
 class AscendancyChoice(Model):
@@ -143,8 +146,33 @@ class Constraint(Model):
         return self.values.local
 
 
+class SubProblemTrigger(StrEnum):
+    """What moves a question from one status to the next."""
+
+    EXPLORE = "explore"
+    DECIDE = "decide"
+    BLOCK = "block"
+    REOPEN = "reopen"
+
+
+SUB_PROBLEMS: TransitionTable[SubProblemStatus, SubProblemTrigger] = TransitionTable(
+    SubProblemStatus,
+    [
+        (SubProblemTrigger.EXPLORE, SubProblemStatus.PENDING, SubProblemStatus.EXPLORING),
+        (SubProblemTrigger.EXPLORE, SubProblemStatus.BLOCKED, SubProblemStatus.EXPLORING),
+        (SubProblemTrigger.DECIDE, SubProblemStatus.EXPLORING, SubProblemStatus.DECIDED),
+        (SubProblemTrigger.BLOCK, SubProblemStatus.EXPLORING, SubProblemStatus.BLOCKED),
+        (SubProblemTrigger.REOPEN, SubProblemStatus.DECIDED, SubProblemStatus.EXPLORING),
+    ],
+)
+"""The life of a question. Every method of `SubProblem` that changes the status goes through it."""
+
+
 class SubProblem(Model):
-    """One of the seven questions: status, dependencies, decision, prior attempts and constraints from conflicts."""
+    """One of the seven questions: status, dependencies, decision, prior attempts and constraints from conflicts.
+
+    Methods return the question as it is afterwards, and raise InvalidTransition where the table has no such move.
+    """
 
     name: SubProblemName
     status: SubProblemStatus = SubProblemStatus.PENDING
@@ -152,3 +180,60 @@ class SubProblem(Model):
     decision: Decision | None = None
     prior_attempts: list[Decision] = Field(default_factory=list)
     constraints: list[Constraint] = Field(default_factory=list)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the question is answered."""
+        return self.status is SubProblemStatus.DECIDED
+
+    def explore(self) -> SubProblem:
+        """Look for an answer: nothing is waited for any more."""
+        return self._moved(SubProblemTrigger.EXPLORE)
+
+    def block(self) -> SubProblem:
+        """Wait for another question's answer."""
+        return self._moved(SubProblemTrigger.BLOCK)
+
+    def decide(self, decision: Decision) -> SubProblem:
+        """Answer the question."""
+        return changed(self._moved(SubProblemTrigger.DECIDE), decision=decision)
+
+    def reopen(self, constraints: Sequence[Constraint] = (), *, attempted: bool = True) -> SubProblem:
+        """Look for another answer under more constraints; what was `attempted` is not to be tried again."""
+        prior = [self.decision] if attempted and self.decision is not None else []
+        return changed(
+            self._moved(SubProblemTrigger.REOPEN),
+            decision=None,
+            prior_attempts=[*self.prior_attempts, *prior],
+            constraints=[*self.constraints, *constraints],
+        )
+
+    def since(self, iteration: int) -> list[Constraint]:
+        """Return the constraints that were put on the question after an iteration."""
+        return [constraint for constraint in self.constraints if constraint.iteration > iteration]
+
+    def as_of(self, iteration: int) -> SubProblem:
+        """Return the question as it was answered in an iteration, without what was demanded of it since."""
+        later = self.since(iteration)
+        rounds = len({constraint.iteration for constraint in later})
+        if not rounds or len(self.prior_attempts) < rounds:
+            return self
+        again = self.reopen() if self.is_decided else self
+        return changed(
+            again.decide(self.prior_attempts[-rounds]),
+            prior_attempts=self.prior_attempts[:-rounds],
+            constraints=[constraint for constraint in self.constraints if constraint not in later],
+        )
+
+    def _moved(self, trigger: SubProblemTrigger) -> SubProblem:
+        return changed(self, status=SUB_PROBLEMS.follow(self.status, trigger))
+
+
+def check_moves(before: Mapping[SubProblemName, SubProblem], after: Mapping[SubProblemName, SubProblem]) -> None:
+    """Return when every question went only where the table leads; one step may make several moves.
+
+    Raises:
+        InvalidTransition: one did not; nothing but a new decomposition makes a question pending again.
+    """
+    for name in sorted(before.keys() & after.keys()):
+        SUB_PROBLEMS.check_path(before[name].status, after[name].status, f"sub-problem {name.value}")

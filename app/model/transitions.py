@@ -41,6 +41,7 @@ class TransitionTable(Generic[S, T]):
             initial=None,
             model_override=True,
         )
+        self._known: dict[tuple[S, T], S] = {}
 
     def follow(self, state: S, trigger: T) -> S:
         """Return the state that the trigger leads to.
@@ -48,11 +49,13 @@ class TransitionTable(Generic[S, T]):
         Raises:
             InvalidTransition: the table has no such row.
         """
+        if (state, trigger) in self._known:
+            return self._known[state, trigger]
         cursor = _Cursor()
         self._machine.add_model(cursor, initial=state.value)
         try:
             cursor.trigger(trigger.value)
-            return self._states(cursor.state)
+            return self._known.setdefault((state, trigger), self._states(cursor.state))
         except (MachineError, AttributeError) as exc:
             raise InvalidTransition(f"{trigger.value!r} is not possible in {state.value!r}") from exc
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.model.base import changed
 from app.model.constraints import InvariantSet, InvariantValue
 from app.model.dependencies import without_cycles
-from app.model.names import Provenance, SubProblemName, SubProblemStatus, Trigger
+from app.model.names import Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.sub_problems import SubProblem
 from app.phases.base import PhaseContext, PhaseResult, with_budget
@@ -61,7 +61,7 @@ class DecomposePhase:
         if is_due(ctx):
             return await extract(ctx)
         state = await decomposed(ctx)
-        answered = sum(sub.status is SubProblemStatus.DECIDED for sub in state.sub_problems.values())
+        answered = sum(sub.is_decided for sub in state.sub_problems.values())
         label = f"seven questions, {answered} of them answered by the prompt"
         return PhaseResult(changed(state, progress_label=label, done=2, total=2), Trigger.DECOMPOSED)
 

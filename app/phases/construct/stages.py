@@ -20,7 +20,6 @@ from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.memory import begun_with, habits, situation_of, used
-from app.phases.reopened import constraints_of
 from app.search.advice import MoveExperimenter
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.incumbent import flask_mana, required_attributes
@@ -161,7 +160,7 @@ class ConstructPhase:
 
     def _chosen(self, state: BuildState, reopened: list[SubProblemName] | None) -> list[str]:
         """Return the stages to run: all, those that the reopened questions concern, or mere repairs."""
-        now = constraints_of(state, state.iteration)
+        now = state.demanded(state.iteration)
         if reopened is not None and now and all(constraint.local for constraint in now):
             return repairs_for(self._stages, [constraint.demand for constraint in now])
         return stages_for(self._stages, reopened)

@@ -19,7 +19,6 @@ from app.model.sub_problems import (
 )
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
-from app.phases.reopened import reopen
 from app.reasoning.base import Conclusion
 
 Questions = dict[SubProblemName, SubProblem]
@@ -63,7 +62,7 @@ def next_question(questions: Questions) -> SubProblemName | None:
 
     Should every open question wait for another one, the one that waits for the fewest is next, so that it ends.
     """
-    still = [name for name in SubProblemName if name in questions and not _is_decided(questions[name])]
+    still = [name for name in SubProblemName if name in questions and not questions[name].is_decided]
     waits = {name: len(_open_dependencies(questions, name)) for name in still}
     return min(still, key=lambda name: (waits[name] > 0, waits[name] if waits[name] else 0), default=None)
 
@@ -74,24 +73,24 @@ def moved(questions: Questions) -> Questions:
 
 
 def _moved(questions: Questions, name: SubProblemName) -> SubProblem:
-    if _is_decided(questions[name]):
+    if questions[name].is_decided:
         return questions[name]
     waits = bool(_open_dependencies(questions, name)) and name != next_question(questions)
-    status = SubProblemStatus.BLOCKED if waits else SubProblemStatus.EXPLORING
-    return changed(questions[name], status=status)
-
-
-def _is_decided(sub: SubProblem) -> bool:
-    return sub.status is SubProblemStatus.DECIDED
+    if questions[name].status is (SubProblemStatus.BLOCKED if waits else SubProblemStatus.EXPLORING):
+        return questions[name]
+    pending = questions[name].status is SubProblemStatus.PENDING
+    if not waits:
+        return questions[name].explore()
+    return (questions[name].explore() if pending else questions[name]).block()
 
 
 def _open_dependencies(questions: Questions, name: SubProblemName) -> list[SubProblemName]:
-    return [other for other in questions[name].depends_on if other in questions and not _is_decided(questions[other])]
+    return [other for other in questions[name].depends_on if other in questions and not questions[other].is_decided]
 
 
 def _recorded(state: BuildState, name: SubProblemName, found: list[Discovery], answer: Conclusion) -> BuildState:
     sub = state.sub_problems[name]
-    new = changed(sub, status=SubProblemStatus.DECIDED, decision=answer.decision)
+    new = sub.decide(answer.decision)
     kept = [d for d in state.discoveries if not (d.sub_problem is name and d.stale)]
     state = changed(
         state,
@@ -115,7 +114,7 @@ def _with_followers(state: BuildState, sub: SubProblem) -> BuildState:
     demand = sub.constraints[-1].demand if sub.constraints else None
     for name, other in state.sub_problems.items():
         only_weapon = name is SubProblemName.ASCENDANCY and not other_skill
-        if demand is None or sub.name not in other.depends_on or not _is_decided(other) or only_weapon:
+        if demand is None or sub.name not in other.depends_on or not other.is_decided or only_weapon:
             continue
         text = f"{sub.name.value} was answered anew"
         follow = Constraint(
@@ -125,7 +124,7 @@ def _with_followers(state: BuildState, sub: SubProblem) -> BuildState:
             iteration=state.iteration,
             follows=sub.name,
         )
-        state = reopen(state, name, [follow])
+        state = state.reopened(name, [follow])
     return changed(state, sub_problems=moved(state.sub_problems))
 
 
@@ -147,7 +146,7 @@ def _skill(choice: Choice) -> str:
 
 
 def _result(state: BuildState) -> PhaseResult:
-    decided = sum(_is_decided(sub) for sub in state.sub_problems.values())
+    decided = sum(sub.is_decided for sub in state.sub_problems.values())
     total = len(state.sub_problems)
     state = changed(state, done=decided, total=total)
     if decided < total:

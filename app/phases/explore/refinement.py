@@ -9,13 +9,12 @@ from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
 from app.model.construction import ConstructProgress, Hint, ParentFigures, StageNotes
 from app.model.experiments import Experiment, Refinement, Variant
-from app.model.names import Mode, Phase, Provenance, SubProblemName, SubProblemStatus, Trigger
+from app.model.names import Mode, Phase, Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent
 from app.phases.parent import parent_of, work_context
-from app.phases.reopened import reopen
 from app.reasoning.base import RefineReading
 from app.search.refine.search import Parent, open_work, order, screen
 from app.search.refine.work import Candidate, Work
@@ -40,7 +39,7 @@ class RefineExplore:
         """Do the step that is due."""
         if ctx.state.refinement is None:
             return await understand(ctx)
-        name = next((n for n in SubProblemName if _is_open(ctx.state, n)), None)
+        name = next((name for name in SubProblemName if not ctx.state.sub_problems[name].is_decided), None)
         if name is None:
             return PhaseResult(ctx.state, Trigger.EXPLORED)
         return await self._answer(ctx, ctx.state.refinement, name)
@@ -55,10 +54,6 @@ class RefineExplore:
             levers = order(screened, refinement.wish.direction == "damage")
             state = _answered(ctx.state, work, parent, name, screened, levers)
         return PhaseResult(state)
-
-
-def _is_open(state: BuildState, name: SubProblemName) -> bool:
-    return state.sub_problems[name].status is SubProblemStatus.EXPLORING
 
 
 async def understand(ctx: PhaseContext) -> PhaseResult:
@@ -164,7 +159,7 @@ def _opened(state: BuildState, refinement: Refinement, parent: Parent) -> BuildS
     state = changed(state, refinement=refinement, exploration=BUDGETS[Mode.REFINEMENT])
     for name, demand in refinement.wish.opens.items():
         asked = Constraint(conflict_id="wish", demand=demand, text=refinement.wish.reason)
-        state = reopen(state, name, [asked])
+        state = state.reopened(name, [asked])
     figures = ParentFigures(strongest=parent.strongest, outputs=dict(parent.outputs))
     progress = ConstructProgress(notes=StageNotes(parent=figures))
     return changed(state, construction=progress, inspection=parent.inspection)
@@ -246,7 +241,7 @@ def _decided(state: BuildState, name: SubProblemName, experiment: Experiment, le
         provenance=Provenance.INFERRED,
         alternatives=alternatives,
     )
-    done = changed(sub, status=SubProblemStatus.DECIDED, decision=decision)
+    done = sub.decide(decision)
     return changed(state, sub_problems={**state.sub_problems, name: done})
 
 

@@ -12,7 +12,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
 from app.model.experiments import Experiment, Variant
-from app.model.names import Mode, Provenance, SubProblemName, SubProblemStatus, Trigger
+from app.model.names import Mode, Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, DeliveryChoice, Option
@@ -52,7 +52,7 @@ class StrategicExplore:
         if result.trigger is not Trigger.EXPLORED or not _is_due(result.state, ctx.invariants):
             return result
         state = await self._compared(replace(ctx, state=result.state))
-        open_again = any(sub.status is not SubProblemStatus.DECIDED for sub in state.sub_problems.values())
+        open_again = any(not sub.is_decided for sub in state.sub_problems.values())
         return replace(result, state=state, trigger=None if open_again else result.trigger)
 
     async def _compared(self, ctx: PhaseContext) -> BuildState:
@@ -169,10 +169,8 @@ def _settled(state: BuildState, deep: Sequence[Way], checking: Experiment) -> Bu
         alternatives=[old, *others],
     )
     subs = {
-        name: changed(other, status=SubProblemStatus.EXPLORING, decision=None)
-        if Q.DAMAGE_DELIVERY in other.depends_on
-        else other
+        name: other.reopen(attempted=False) if Q.DAMAGE_DELIVERY in other.depends_on else other
         for name, other in state.sub_problems.items()
     }
-    subs[Q.DAMAGE_DELIVERY] = changed(sub, decision=decision)
+    subs[Q.DAMAGE_DELIVERY] = sub.reopen(attempted=False).decide(decision)
     return changed(state, sub_problems=subs, progress_label=f"compared: {decision.name} instead")

@@ -11,11 +11,10 @@ from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.construction import ConstructProgress
 from app.model.names import Trigger
-from app.model.state import BuildState, Snapshot
+from app.model.state import BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.iterate.complete import with_caveats
-from app.phases.reopened import reopen, taken_back
 from app.phases.validate.guide import guide_to
 
 MOST_ITERATIONS = 5
@@ -85,6 +84,22 @@ def restored(state: BuildState) -> BuildState:
     )
 
 
+def taken_back(state: BuildState, iteration: int, reason: str) -> BuildState:
+    """Return the state with every question answered as it was in an iteration.
+
+    Answers that were found later in answer to a conflict are eliminated for good.
+    """
+    subs = {name: sub.as_of(iteration) for name, sub in state.sub_problems.items()}
+    gone = {(known.sub_problem, known.option) for known in state.eliminated}
+    failed = [
+        Elimination(sub_problem=name, option=sub.decision.name, reason=reason)
+        for name, sub in state.sub_problems.items()
+        if sub.decision is not None and any(c.strategy is not None for c in sub.since(iteration))
+        if subs[name].decision != sub.decision and (name, sub.decision.name) not in gone
+    ]
+    return changed(state, sub_problems=subs, eliminated=[*state.eliminated, *failed])
+
+
 def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> BuildConflict:
     """Return a conflict of the best build with the attempts made since then."""
     now = next((c for c in state.conflicts if c.id == conflict.id), conflict)
@@ -128,7 +143,7 @@ def _reopened(state: BuildState, picks: list[Pick]) -> BuildState:
     )
     for name in dict.fromkeys(pick.sub_problem for _, pick in picks):
         own = [_constraint(c, pick, iteration) for c, pick in picks if pick.sub_problem is name]
-        state = reopen(state, name, own)
+        state = state.reopened(name, own)
     names = ", ".join(dict.fromkeys(pick.sub_problem.value.replace("_", " ") for _, pick in picks))
     return changed(state, progress_label=f"iteration {iteration}: thinking again about {names}")
 

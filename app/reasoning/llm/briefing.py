@@ -13,7 +13,7 @@ from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands
-from app.model.names import SubProblemName, SubProblemStatus
+from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, MOVEMENT
 from app.model.sub_problems import Constraint, Decision, Discovery
@@ -47,7 +47,7 @@ def decisions(ctx: ReasoningContext) -> dict[str, Any]:
     return {
         name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}
         for name, sub in ctx.state.sub_problems.items()
-        if sub.decision is not None and sub.status is SubProblemStatus.DECIDED
+        if sub.decision is not None and sub.is_decided
     }
 
 

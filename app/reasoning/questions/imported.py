@@ -9,7 +9,7 @@ from app.model.blueprint import HAND_SLOTS
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.dependencies import without_cycles
-from app.model.names import GearTier, Goal, Provenance, SubProblemName, SubProblemStatus
+from app.model.names import GearTier, Goal, Provenance, SubProblemName
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -72,12 +72,9 @@ def questions(found: FoundBuild) -> dict[SubProblemName, SubProblem]:
     waits, _ = without_cycles(dependencies_for(ascendancy_named=True, skill_named=True))
     answers = _answers(found)
     return {
-        name: SubProblem(
-            name=name,
-            status=SubProblemStatus.DECIDED,
-            depends_on=waits[name],
-            decision=Decision(name=title, choice=choice, reason=READ, provenance=Provenance.EXPLICIT),
-        )
+        name: SubProblem(name=name, depends_on=waits[name])
+        .explore()
+        .decide(Decision(name=title, choice=choice, reason=READ, provenance=Provenance.EXPLICIT))
         for name, (title, choice) in answers.items()
     }
 

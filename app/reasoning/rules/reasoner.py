@@ -11,7 +11,7 @@ from app.knowledge.words import listing
 from app.model.conflicts import BuildConflict, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
 from app.model.dependencies import without_cycles
-from app.model.names import ConflictType, Demand, Severity, SubProblemName, SubProblemStatus
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.record import BuildRequest
 from app.model.sub_problems import (
     AscendancyChoice,
@@ -260,8 +260,7 @@ class RulesReasoner:
         field = _ANSWERED_BY.get(name)
         if field is None or not brief.explicit(field):
             return SubProblem(name=name, depends_on=depends_on)
-        decision = _DECIDE[name](brief)
-        return SubProblem(name=name, status=SubProblemStatus.DECIDED, depends_on=depends_on, decision=decision)
+        return SubProblem(name=name, depends_on=depends_on).explore().decide(_DECIDE[name](brief))
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         """Collect what the engine's facts say about the question."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from app.core.ids import BuildId
 from app.engine.base import Engine
-from app.machine.subproblems import check_moves
 from app.model.constraints import InvariantSet
 from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.model.sub_problems import check_moves
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.reasoning.base import Reasoner
 from app.reasoning.rules import RulesReasoner

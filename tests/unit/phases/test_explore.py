@@ -13,7 +13,7 @@ from app.model.sub_problems import Constraint, DeliveryChoice, ScalingChoice
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
-from app.phases.reopened import reopen, taken_back
+from app.phases.iterate.loop import taken_back
 from app.storage.base import NoMemory
 from tests.contract.storage.test_memory import a_memory
 from tests.fakes.engine import small_world
@@ -85,7 +85,7 @@ async def test_a_reopened_question_keeps_its_history() -> None:
     ctx = await explored("lightning sorceress")
     before = ctx.state.sub_problems[Q.DAMAGE_SCALING].decision
     more = Constraint(conflict_id="gap", demand=Demand.MORE_DAMAGE, iteration=1, strategy="more_damage")
-    state = reopen(ctx.state, Q.DAMAGE_SCALING, [more])
+    state = ctx.state.reopened(Q.DAMAGE_SCALING, [more])
 
     assert all(d.stale == (d.sub_problem is Q.DAMAGE_SCALING) for d in state.discoveries)
     assert state.construction.notes.reopened == ["damage_scaling"]
@@ -103,7 +103,7 @@ async def test_a_reopened_question_keeps_its_history() -> None:
 async def test_another_skill_reopens_what_was_answered_for_the_old_one() -> None:
     ctx = await explored("lightning sorceress")
     other = Constraint(conflict_id="gap", demand=Demand.OTHER_SKILL, iteration=1, strategy="other_skill")
-    state = reopen(ctx.state, Q.DAMAGE_DELIVERY, [other]).model_copy(update={"iteration": 1})
+    state = ctx.state.reopened(Q.DAMAGE_DELIVERY, [other]).model_copy(update={"iteration": 1})
     after, _ = await finish(ExplorePhase(), context(ctx.engine, state=state, invariants=ctx.invariants))
 
     delivery = after.state.sub_problems[Q.DAMAGE_DELIVERY].decision
@@ -118,7 +118,7 @@ async def test_another_skill_reopens_what_was_answered_for_the_old_one() -> None
 async def test_taking_back_restores_answers_and_eliminates_the_failed_ones() -> None:
     ctx = await explored("lightning sorceress")
     other = Constraint(conflict_id="gap", demand=Demand.OTHER_SKILL, iteration=1, strategy="other_skill")
-    state = reopen(ctx.state, Q.DAMAGE_DELIVERY, [other]).model_copy(update={"iteration": 1})
+    state = ctx.state.reopened(Q.DAMAGE_DELIVERY, [other]).model_copy(update={"iteration": 1})
     after, _ = await finish(ExplorePhase(), context(ctx.engine, state=state, invariants=ctx.invariants))
     back = taken_back(after.state, 0, "it was worse")
 

@@ -11,7 +11,6 @@ from app.model.names import ConflictType, Demand, Role, Severity, SubProblemName
 from app.model.state import BuildState
 from app.model.sub_problems import Constraint, DeliveryChoice, SubProblem
 from app.phases.iterate.loop import least_disruptive
-from app.phases.reopened import constraints_of
 from app.search.passives.graph import PassiveGraph
 from app.search.stages.repair import Damage, newest, reconnected
 from app.search.stages.table import STAGES, repairs_for
@@ -62,8 +61,8 @@ def test_only_the_newest_constraints_are_mended() -> None:
         name=Q.STAT_REQUIREMENTS, constraints=[old, new, wide, Constraint(conflict_id="x", demand=old.demand)]
     )
     state = BuildState(sub_problems={Q.STAT_REQUIREMENTS: sub})
-    assert constraints_of(state, 2) == [new, wide]
-    assert constraints_of(state, 0) == []
+    assert state.demanded(2) == [new, wide]
+    assert state.demanded(0) == []
 
 
 def test_what_goes_and_what_has_room_are_told_apart() -> None:
