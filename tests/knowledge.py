@@ -24,7 +24,7 @@ FILES = (
     "uniques.md",
 )
 MARK = "°"
-_RULES = Path(__file__).resolve().parents[1] / "app" / "phases" / "rules"
+_RULES = Path(__file__).resolve().parents[1] / "app" / "conflicts"
 _TICKED = re.compile(r"`([^`\n]+)`")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _RULER = re.compile(r"\|[-| ]+\|")
@@ -119,4 +119,5 @@ def strategies() -> list[tuple[str, SubProblemName, Demand]]:
                 assert isinstance(question, ast.Attribute)
                 assert isinstance(demand, ast.Attribute)
                 found.append((str(strategy.value), SubProblemName[question.attr], Demand[demand.attr]))
+    assert found, "the rules offer ways out"
     return found

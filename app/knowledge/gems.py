@@ -8,6 +8,14 @@ DAMAGE_TYPES = ("physical", "lightning", "cold", "fire", "chaos")
 ELEMENTS = ("lightning", "cold", "fire")
 _COLOUR_TAGS = {"strength": "str", "dexterity": "dex", "intelligence": "int"}
 _NOT_A_HIT = frozenset({"herald", "aura", "curse", "mark", "banner", "invocation", "warcry", "persistent"})
+_STYLE_TAGS = {
+    "damage_over_time": frozenset({"damageovertime", "degenonlyspelldamage"}),
+    "poison": frozenset({"chaos", "poison"}),
+    "bleed": frozenset({"physical"}),
+    "ignite": frozenset({"fire"}),
+    "critical": frozenset({"attack", "spell"}),
+    "channelling": frozenset({"channelling", "channel"}),
+}
 _SET_OFF = frozenset({"triggered", "inbuilttrigger", "trigger", "meta"})
 
 
@@ -20,6 +28,11 @@ def damage_types_of(gem: GemFact) -> list[str]:
     """Return the damage types among the gem's tags, in our fixed order."""
     own = {tag.lower() for tag in gem.tags} or tags(gem)
     return [kind for kind in DAMAGE_TYPES if kind in own]
+
+
+def dealt(gem: GemFact) -> list[str]:
+    """Return the damage types a skill deals; an attack without one deals the weapon's physical damage."""
+    return damage_types_of(gem) or (["physical"] if is_attack(gem) or is_minion(gem) else [])
 
 
 def attributes_of(gem: GemFact) -> list[str]:
@@ -45,6 +58,26 @@ def gem_level_at(gem: GemFact, level: int) -> int:
     return max(usable, default=1)
 
 
+def gem_requirement(gem: GemFact, level: int) -> dict[str, int]:
+    """Return a skill gem's attribute requirement at the level a character of this level can use.
+
+    4 + (5 + 2.25 x (L - 3)) x share^0.9, L the level requirement, share 1 for one attribute and 1/2 for two: the
+    figures that Path of Building shows (205 for one attribute at level 90).
+    """
+    names = attributes_of(gem)
+    levels = gem.level_requirements
+    at = levels[gem_level_at(gem, level) - 1] if levels else level
+    share = (1 / len(names)) ** 0.9 if names else 0.0
+    need = round((5 + 2.25 * (min(at, level) - 3)) * share) + 4
+    return dict.fromkeys(names, max(0, need) if need >= 14 else 0)
+
+
+def cost_per_second(gem: GemFact) -> float:
+    """Return the mana that holding the skill's button costs per second, without supports, at the fact's gem level."""
+    rate = 1.0 / gem.cast_time_s if gem.cast_time_s > 0 else 1.0
+    return gem.costs.get("Mana", 0.0) * rate + gem.costs.get("ManaPerMinute", 0.0) / 60.0
+
+
 def is_minion(gem: GemFact) -> bool:
     """Say whether the skill's damage is a minion's."""
     own = tags(gem)
@@ -63,20 +96,23 @@ def is_spell(gem: GemFact) -> bool:
     return "spell" in tags(gem) and not is_attack(gem)
 
 
+def has_style(gem: GemFact, style: str) -> bool:
+    """Say whether a skill is played in a way that was asked for."""
+    if style == "spell":
+        return is_spell(gem)
+    return bool(tags(gem) & _STYLE_TAGS.get(style, frozenset({style.replace("_", "")})))
+
+
 def deals_damage(gem: GemFact) -> bool:
     """Say whether the skill is used by hand and deals damage by itself: a main skill that is no minion."""
     own, types = tags(gem), frozenset(kind.lower() for kind in gem.skill_types)
-    if gem.kind != "active" or own & _NOT_A_HIT or _is_set_off(own, types):
+    # something else sets the skill off; one that itself hits may set off others besides
+    by_hand = bool(types & {"attack", "damage"}) and not types & {"triggered", "inbuilttrigger"}
+    if gem.kind != "active" or own & _NOT_A_HIT or (own & _SET_OFF and not by_hand):
         return False
     if "attack" in own:
         return "spell" not in own or "damage" in own
     return "spell" in own and bool(own & {"damage", "damageovertime", "totem"})
-
-
-def _is_set_off(own: frozenset[str], types: frozenset[str]) -> bool:
-    """Say whether something else sets the skill off; one that itself hits may set off others besides."""
-    by_hand = bool(types & {"attack", "damage"}) and not types & {"triggered", "inbuilttrigger"}
-    return bool(own & _SET_OFF) and not by_hand
 
 
 def can_be_main(gem: GemFact) -> bool:

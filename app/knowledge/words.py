@@ -1,11 +1,18 @@
-"""Prompts as words: lower case, without punctuation, each knowing where it stood."""
+"""Prompts as words, lower case, without punctuation, each knowing where it stood; names as they are compared."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+from rapidfuzz import fuzz, process
+
+from app.core.errors import LlmBadOutput
+
+T = TypeVar("T")
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00b4": "'", "`": "'"})
@@ -40,3 +47,29 @@ def listing(names: Sequence[str]) -> str:
     """Return names as a sentence lists them: "a", "a and b", "a, b and c", without underscores."""
     shown = [name.replace("_", " ") for name in names]
     return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+
+
+def by_phrase(things: Iterable[T], names: Iterable[str]) -> dict[str, T]:
+    """Return the things by comparable name; of several with one name the first."""
+    found: dict[str, T] = {}
+    for thing, name in zip(things, names, strict=True):
+        found.setdefault(phrase(name), thing)
+    return found
+
+
+def named(text: str, things: Mapping[str, T], what: str) -> T:
+    """Return the thing that a language model calls by this name.
+
+    Raises:
+        LlmBadOutput: there is none; the message names what comes closest.
+    """
+    found = things.get(phrase(text))
+    if found is None:
+        raise LlmBadOutput(f"there is no {what} called {text[:60]!r}{closest_to(text, things)}")
+    return found
+
+
+def closest_to(text: str, names: Iterable[str]) -> str:
+    """Return "; the closest are a, b" or nothing."""
+    best = process.extract(phrase(text), list(names), scorer=fuzz.WRatio, limit=3, score_cutoff=60)
+    return f"; the closest are {', '.join(name for name, _, _ in best)}" if best else ""

@@ -305,7 +305,7 @@ async def sketch_product() -> AsyncIterator[Product]:
     """The product itself with the embedded engine: real phases, rules, engine processes."""
     from app.engine.process import ProcessEngine
     from app.phases.registry import phase_steps
-    from app.reasoning.rules.reasoner import RulesReasoner
+    from app.reasoning.rules import RulesReasoner
 
     engine = ProcessEngine("sketch", workers=2)
     try:

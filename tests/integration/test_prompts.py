@@ -16,11 +16,10 @@ from app.model.dependencies import without_cycles
 from app.model.names import ConflictType, SubProblemName
 from app.prompting.library import PromptLibrary
 from app.reasoning.llm import schemas
-from app.reasoning.llm.answers import DEMANDS
 from app.reasoning.llm.briefing import brief
 from app.reasoning.llm.conversation import parse_answer
 from app.reasoning.llm.reasoner import ALLOWED
-from app.reasoning.questions.brief import dependencies_for
+from app.reasoning.questions import QUESTIONS, dependencies_for
 from tests.knowledge import strategies
 
 LARGEST = 50_000
@@ -161,7 +160,7 @@ def test_the_extraction_prompt_lists_our_words(library: PromptLibrary) -> None:
 def test_the_validation_prompt_lists_our_demands(library: PromptLibrary) -> None:
     rows = re.findall(r"^\| ([a-z_]+) \| ([a-z_, ]+) \|$", library.template(schemas.VALIDATE), re.MULTILINE)
     table = {name: set(demands.split(", ")) for name, demands in rows if name in set(SubProblemName)}
-    assert table == {name.value: {demand.value for demand in demands} for name, demands in DEMANDS.items()}
+    assert table == {name.value: {demand.value for demand in kind.demands} for name, kind in QUESTIONS.items()}
 
 
 def parsed(library: PromptLibrary, name: str) -> list[Any]:
@@ -172,7 +171,7 @@ def parsed(library: PromptLibrary, name: str) -> list[Any]:
 def test_findings_shown_ask_what_their_question_can_give(library: PromptLibrary) -> None:
     found = [one for answer in parsed(library, schemas.VALIDATE) for one in answer.findings]
     assert found
-    assert [one for one in found if one.demand not in DEMANDS[one.sub_problem]] == []
+    assert [one for one in found if one.demand not in QUESTIONS[one.sub_problem].demands] == []
 
 
 def test_picks_shown_are_ways_out_that_the_rules_offer(library: PromptLibrary) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 from app.core.errors import AppError, BudgetExceeded, LlmBadOutput, LlmRejected, LlmUnavailable
 from app.model.conflicts import BuildConflict, Evidence, Suggestion, conflict_id
-from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.names import ConflictType, Severity, SubProblemName
 from app.reasoning.base import Decomposition, ReasoningContext, Remarks, Resolution
 from app.reasoning.llm.schemas import AssessAnswer, DecomposeAnswer, FindingAnswer, ResolveAnswer
+from app.reasoning.questions import QUESTIONS
 
 _OUTSIDE_WORDS = (LlmUnavailable, LlmRejected)
 """Errors whose message holds words of the provider, which belong into the event log and not into the state."""
@@ -24,28 +24,6 @@ def fallen_back(label: str, error: AppError) -> Remarks:
     return Remarks(degraded=(f"{label}: {why}",), caveats=caveats)
 
 
-Q = SubProblemName
-
-NEEDS: Final[Mapping[SubProblemName, tuple[SubProblemName, ...]]] = {
-    Q.DAMAGE_SCALING: (Q.DAMAGE_DELIVERY,),
-    Q.RESOURCE_SUSTAIN: (Q.DAMAGE_DELIVERY,),
-    Q.SPIRIT_ALLOCATION: (Q.DAMAGE_DELIVERY,),
-    Q.STAT_REQUIREMENTS: (Q.DAMAGE_DELIVERY,),
-}
-"""What a question cannot be answered without, whoever orders them: these are all about the main skill."""
-
-DEMANDS: Final[Mapping[SubProblemName, frozenset[Demand]]] = {
-    Q.ASCENDANCY: frozenset({Demand.MORE_DAMAGE, Demand.MORE_EFFECTIVE_LIFE}),
-    Q.DAMAGE_DELIVERY: frozenset({Demand.OTHER_SKILL, Demand.OTHER_WEAPON, Demand.CHEAPER_SKILL}),
-    Q.DAMAGE_SCALING: frozenset({Demand.MORE_DAMAGE, Demand.DROP_SUPPORT}),
-    Q.SURVIVABILITY: frozenset({Demand.MORE_EFFECTIVE_LIFE}),
-    Q.RESOURCE_SUSTAIN: frozenset({Demand.MORE_RECOVERY, Demand.CHEAPER_SKILL}),
-    Q.SPIRIT_ALLOCATION: frozenset({Demand.LESS_SPIRIT}),
-    Q.STAT_REQUIREMENTS: frozenset({Demand.MORE_ATTRIBUTES, Demand.MORE_RESISTANCE}),
-}
-"""What can be asked of each question."""
-
-
 def ordered(answer: DecomposeAnswer, rules: Decomposition) -> Decomposition:
     """Return the rules' questions in the model's order; cycles are broken by the phase."""
     asked = {one.name: one.depends_on for one in answer.sub_problems}
@@ -57,7 +35,7 @@ def ordered(answer: DecomposeAnswer, rules: Decomposition) -> Decomposition:
 
 
 def _waits(name: SubProblemName, asked: Sequence[SubProblemName]) -> list[SubProblemName]:
-    wanted = {*asked, *NEEDS.get(name, ())} - {name}
+    wanted = {*asked, *QUESTIONS[name].requires} - {name}
     return [other for other in SubProblemName if other in wanted]
 
 
@@ -82,8 +60,8 @@ def findings(answer: AssessAnswer, ctx: ReasoningContext, model: str) -> list[Bu
 
 
 def _conflict(one: FindingAnswer, model: str) -> BuildConflict:
-    if one.demand not in DEMANDS[one.sub_problem]:
-        fitting = ", ".join(sorted(demand.value for demand in DEMANDS[one.sub_problem]))
+    if one.demand not in QUESTIONS[one.sub_problem].demands:
+        fitting = ", ".join(sorted(demand.value for demand in QUESTIONS[one.sub_problem].demands))
         raise LlmBadOutput(f"{one.sub_problem.value} takes the demands {fitting}, not {one.demand.value}")
     subject = f"opinion_{one.subject}"
     text = one.suggestion or one.message

@@ -9,11 +9,10 @@ from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.gems import DAMAGE_TYPES
 from app.knowledge.vocabulary import Phrases, vocabulary
-from app.knowledge.words import phrase
+from app.knowledge.words import by_phrase, closest_to, named, phrase
 from app.model.constraints import Invariant, InvariantSet, InvariantValue, Question
 from app.model.names import GearTier, Goal, Provenance
 from app.model.record import BuildRequest
-from app.reasoning.llm.game_tools import by_phrase, closest_to, named
 from app.reasoning.llm.schemas import ConstraintAnswer, ExtractAnswer
 from app.reasoning.prompt.draft import Draft
 from app.reasoning.prompt.extract import extract_from

@@ -2,50 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Field
-from rapidfuzz import fuzz, process
 
-from app.core.errors import LlmBadOutput
 from app.engine.base import Facts
 from app.knowledge.gems import level_required
-from app.knowledge.words import phrase
+from app.knowledge.words import by_phrase, named, phrase
 from app.model.facts import AffixFact, BaseFact, GemFact, NodeFact, UniqueFact
 from app.reasoning.llm.toolbox import Arguments, Tool
 
 T = TypeVar("T")
-_HINTS = 3
-_SHOWN = 60
-
-
-def by_phrase(things: Iterable[T], names: Iterable[str]) -> dict[str, T]:
-    """Return the things by comparable name; of several with one name the first."""
-    found: dict[str, T] = {}
-    for thing, name in zip(things, names, strict=True):
-        found.setdefault(phrase(name), thing)
-    return found
-
-
-def named(text: str, things: Mapping[str, T], what: str) -> T:
-    """Return the thing of that name.
-
-    Raises:
-        LlmBadOutput: there is none; the message names what comes closest.
-    """
-    found = things.get(phrase(text))
-    if found is None:
-        raise LlmBadOutput(f"there is no {what} called {text[:_SHOWN]!r}{closest_to(text, things)}")
-    return found
-
-
-def closest_to(text: str, names: Iterable[str]) -> str:
-    """Return "; the closest are a, b" or nothing."""
-    best = process.extract(phrase(text), list(names), scorer=fuzz.WRatio, limit=_HINTS, score_cutoff=60)
-    return f"; the closest are {', '.join(name for name, _, _ in best)}" if best else ""
-
-
 MOST_RESULTS: Final = 20
 Words = Annotated[str, Field(max_length=100, description="words to look for, all of which must occur; empty = any")]
 Text = Annotated[str, Field(min_length=1, max_length=80)]

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 
 from app.core.config import LlmStep
-from app.core.errors import BudgetExceeded, LlmBadOutput, LlmError, NotFound
+from app.core.errors import BudgetExceeded, LlmError, NotFound
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.llm.base import ChatModel
@@ -17,7 +17,7 @@ from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
-from app.model.sub_problems import Decision, DeliveryChoice, Discovery, SubProblem
+from app.model.sub_problems import Discovery, SubProblem
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import (
     Conclusion,
@@ -37,10 +37,11 @@ from app.reasoning.llm.answers import fallen_back, findings, ordered, picks
 from app.reasoning.llm.briefing import brief
 from app.reasoning.llm.build_tools import BuildTrials
 from app.reasoning.llm.conversation import Conversation
-from app.reasoning.llm.decisions import decided
 from app.reasoning.llm.extract import constraints
 from app.reasoning.llm.game_tools import GameSearch
 from app.reasoning.llm.toolbox import Tool, Toolbox
+from app.reasoning.questions import QUESTIONS
+from app.reasoning.questions.base import ExploreAnswer
 from app.reasoning.questions.brief import Brief
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
@@ -157,7 +158,7 @@ class LlmReasoner:
     async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided."""
         usual = await self._rules.explore(ctx, name, discoveries)
-        known = await Brief.of(ctx, bases=True, nodes=True)
+        known, kind = await Brief.of(ctx, bases=True, nodes=True), QUESTIONS[name]
         inputs = {
             **self._about(ctx),
             "demands": material.demands(known.demands),
@@ -166,9 +167,9 @@ class LlmReasoner:
             "options": material.options(usual.decision),
         }
 
-        async def settle(answer: schemas.ExploreAnswer) -> Conclusion:
-            decision = decided(answer, known, usual.decision, name)
-            await _check_supported(decision, ctx.engine)
+        async def settle(answer: ExploreAnswer) -> Conclusion:
+            decision = kind.decision(answer, known, usual.decision)
+            await kind.check(decision, ctx.engine.facts)
             self._remark(Remarks(domain_gaps=tuple(f"{name.value}: {gap}" for gap in answer.unsure)))
             return replace(usual, decision=decision)
 
@@ -179,7 +180,7 @@ class LlmReasoner:
                 "explore",
                 [schemas.EXPLORE, prompt],
                 inputs,
-                schemas.EXPLORE_ANSWERS[name],
+                kind.answer,
                 settle,
                 ctx.engine,
             ),
@@ -292,10 +293,3 @@ def _just(result: T) -> Callable[[], Awaitable[T]]:
         return result
 
     return given
-
-
-async def _check_supported(decision: Decision, engine: Engine) -> None:
-    """Refuse a main skill that no support fits: such a build would stand still."""
-    choice = decision.choice
-    if isinstance(choice, DeliveryChoice) and not await engine.facts.supports_for(choice.skill_id):
-        raise LlmBadOutput(f"no support gem fits {choice.skill_name}")

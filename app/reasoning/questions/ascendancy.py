@@ -3,71 +3,113 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from typing import Annotated
 
-from app.knowledge.gems import is_minion, tags
-from app.model.names import Provenance, SubProblemName
-from app.model.sub_problems import AscendancyChoice, Decision, DeliveryChoice, Option
+from pydantic import Field
+
+from app.core.errors import LlmBadOutput
+from app.knowledge.gems import dealt, is_minion, tags
+from app.knowledge.words import by_phrase, named, phrase
+from app.model.conflicts import BuildConflict
+from app.model.names import ConflictType, Demand, Provenance, SubProblemName
+from app.model.sub_problems import AscendancyChoice, Choice, Decision, DeliveryChoice, Discovery, Option
+from app.reasoning.base import FoundBuild
+from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.fit import dealt
-from app.reasoning.questions.options import decide
 
-_NAME = SubProblemName.ASCENDANCY
 _PER_CURATED, _PER_LINE, _MOST_LINES = 10.0, 1.0, 6
 
 
-def decide_ascendancy(brief: Brief) -> Decision:
-    """Take the ascendancy asked for, else the one of the class that speaks most of what the build does."""
-    asked = brief.invariants.text("ascendancy")
-    fact = brief.class_fact
-    options = [_option(brief, name) for name in fact.ascendancies]
-    options.sort(key=lambda option: (option.name != asked, -(option.score or 0.0), option.name))
-    if not options or (brief.demands.floors.ascendancy_points == 0 and not asked):
-        options.insert(0, _none(brief))
-    provenance = Provenance.EXPLICIT if brief.explicit("ascendancy") else Provenance.INFERRED
-    return decide(
-        brief,
-        _NAME,
-        options,
-        provenance,
-        forbidden=lambda option: bool(asked in fact.ascendancies and option.name != asked),
-    )
+class AscendancyAnswer(ExploreAnswer):
+    """`explore-ascendancy`. `notables`: wanted ascendancy passives, most wanted first."""
+
+    class_name: Name = Field(alias="class")
+    ascendancy: Name | None
+    notables: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
 
 
-def _none(brief: Brief) -> Option:
-    return Option(
-        name="none yet",
-        choice=AscendancyChoice(class_name=brief.class_fact.name, ascendancy=None),
-        reason=f"At level {brief.demands.level} the first trial is usually still ahead.",
-        rejected_because="the level allows an ascendancy",
-    )
+class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
+    """Which ascendancy of the class, if the level allows one."""
 
+    name = SubProblemName.ASCENDANCY
+    answer = AscendancyAnswer
+    demands = frozenset({Demand.MORE_DAMAGE, Demand.MORE_EFFECTIVE_LIFE})
+    answered_by = "ascendancy"
+    needs_nodes = True
 
-def _option(brief: Brief, ascendancy: str) -> Option:
-    wanted = _wanted(brief)
-    curated = brief.taste.ascendancies.get(ascendancy, [])
-    served = [word for word in curated if word in wanted]
-    score = sum(_PER_CURATED * (1.0 - 0.05 * curated.index(word)) * wanted[word] for word in served)
-    score += _PER_LINE * _lines_about(brief, ascendancy, frozenset(wanted))
-    asked = brief.invariants.text("ascendancy") == ascendancy
-    known = ", ".join(word.replace("_", " ") for word in served[:3])
-    reason = f"{ascendancy} strengthens {known}." if known else f"{ascendancy} fits no worse than its sisters."
-    if asked:
-        reason = f"You asked for {ascendancy}." if brief.explicit("ascendancy") else f"{ascendancy} comes closest."
-    return Option(
-        name=ascendancy,
-        choice=AscendancyChoice(class_name=brief.class_fact.name, ascendancy=ascendancy),
-        score=round(score, 2),
-        reason=reason,
-        rejected_because=f"it only strengthens {known}" if known else "its passives speak of other things",
-    )
+    def waits_for(self, *, ascendancy_named: bool, skill_named: bool) -> list[SubProblemName]:
+        """Wait for the skill that it is chosen for, unless it was named."""
+        return [] if ascendancy_named else [SubProblemName.DAMAGE_DELIVERY]
+
+    def gather(self, brief: Brief) -> list[Discovery]:
+        """Return the ascendancies of the class."""
+        own = brief.class_fact.ascendancies
+        text = f"The {brief.class_fact.name} can become {', '.join(own)}."
+        return [self.discovery(text, "classes")]
+
+    def decide(self, brief: Brief) -> Decision:
+        """Take the ascendancy asked for, else the one of the class that speaks most of what the build does."""
+        asked = brief.invariants.text("ascendancy")
+        fact = brief.class_fact
+        wanted = _wanted(brief)
+        options = [_option(brief, name, wanted) for name in fact.ascendancies]
+        options.sort(key=lambda option: (option.name != asked, -(option.score or 0.0), option.name))
+        if not options or (brief.demands.floors.ascendancy_points == 0 and not asked):
+            none = Option(
+                name="none yet",
+                choice=AscendancyChoice(class_name=fact.name, ascendancy=None),
+                reason=f"At level {brief.demands.level} the first trial is usually still ahead.",
+                rejected_because="the level allows an ascendancy",
+            )
+            options.insert(0, none)
+        return self.choose(
+            brief,
+            options,
+            Provenance.EXPLICIT if brief.explicit("ascendancy") else Provenance.INFERRED,
+            forbidden=lambda option: bool(asked in fact.ascendancies and option.name != asked),
+        )
+
+    def settle(self, answer: AscendancyAnswer, brief: Brief, usual: Decision) -> tuple[str, Choice]:
+        """Refuse another class, another ascendancy than asked for, and passives that it does not have."""
+        fact = brief.class_fact
+        if phrase(answer.class_name) != phrase(fact.name):
+            raise LlmBadOutput(f"the class is {fact.name}, not {answer.class_name}")
+        if answer.ascendancy is None:
+            if isinstance(usual.choice, AscendancyChoice) and usual.choice.ascendancy is None:
+                return usual.name, usual.choice
+            raise LlmBadOutput(f"the level allows an ascendancy: one of {', '.join(fact.ascendancies)}")
+        known = by_phrase(fact.ascendancies, fact.ascendancies)
+        found = named(answer.ascendancy, known, f"ascendancy of the {fact.name}")
+        asked = brief.invariants.text("ascendancy")
+        if brief.explicit("ascendancy") and asked in fact.ascendancies and found != asked:
+            raise LlmBadOutput(f"the user asked for {asked}")
+        own = [n for n in brief.nodes if n.ascendancy == found and n.kind in ("notable", "keystone")]
+        passives = by_phrase(own, (node.name for node in own))
+        wanted = [named(text, passives, f"passive of the {found}").id for text in answer.notables]
+        return found, AscendancyChoice(class_name=fact.name, ascendancy=found, notables=list(dict.fromkeys(wanted)))
+
+    def contradictions(self, brief: Brief) -> list[BuildConflict]:
+        """Return whether the build is of another class than the user's."""
+        choice = brief.decided(self.name, AscendancyChoice)
+        if choice is None or not brief.explicit("class") or choice.class_name == brief.class_fact.name:
+            return []
+        text = f"The build is a {choice.class_name}, but a {brief.class_fact.name} was asked for."
+        return [self.contradiction(ConflictType.INVARIANT_VIOLATED, "class_choice", text, Demand.OTHER_SKILL)]
+
+    def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
+        """Return class, ascendancy and the ascendancy's notables of a finished build."""
+        build = found.blueprint
+        owned = [found.nodes.get(node.id) for node in build.nodes]
+        notables = [node.id for node in owned if node is not None and node.ascendancy and node.kind == "notable"]
+        choice = AscendancyChoice(class_name=build.class_name, ascendancy=build.ascendancy, notables=notables)
+        return build.ascendancy or build.class_name, choice
 
 
 def _wanted(brief: Brief) -> dict[str, float]:
     """Return what the build is about, with weights: damage types first, then how it is played, then defence."""
     wanted: dict[str, float] = {}
     delivery = brief.decided(SubProblemName.DAMAGE_DELIVERY, DeliveryChoice)
-    gem = brief.catalogue.by_id.get(delivery.skill_id) if delivery else brief.skill
+    gem = brief.main_skill if delivery else brief.skill
     if gem is not None:
         plain = {tag for tag in tags(gem) if tag not in {"duration", "area", "physical"}}
         wanted |= dict.fromkeys(plain, 0.6)
@@ -83,13 +125,23 @@ def _wanted(brief: Brief) -> dict[str, float]:
     return wanted
 
 
-def _lines_about(brief: Brief, ascendancy: str, wanted: frozenset[str]) -> int:
-    """Count lines of the ascendancy's passives that name what the build is about."""
+def _option(brief: Brief, ascendancy: str, wanted: dict[str, float]) -> Option:
+    """Return the ascendancy with points for what is known to serve the build and for lines that name it."""
+    curated = brief.taste.ascendancies.get(ascendancy, [])
+    served = [word for word in curated if word in wanted]
+    score = sum(_PER_CURATED * (1.0 - 0.05 * curated.index(word)) * wanted[word] for word in served)
+    spoken = sorted({word.replace("_", " ") for word in wanted if len(word) > 3}) or ["$^"]
+    pattern = re.compile("|".join(rf"\b{re.escape(word)}" for word in spoken), re.IGNORECASE)
     lines = [line for node in brief.nodes if node.ascendancy == ascendancy for line in node.mods]
-    return min(_MOST_LINES, sum(1 for line in lines if _pattern(wanted).search(line)))
-
-
-@lru_cache(maxsize=64)
-def _pattern(words: frozenset[str]) -> re.Pattern[str]:
-    spoken = sorted({word.replace("_", " ") for word in words if len(word) > 3}) or ["$^"]
-    return re.compile("|".join(rf"\b{re.escape(word)}" for word in spoken), re.IGNORECASE)
+    score += _PER_LINE * min(_MOST_LINES, sum(1 for line in lines if pattern.search(line)))
+    known = ", ".join(word.replace("_", " ") for word in served[:3])
+    reason = f"{ascendancy} strengthens {known}." if known else f"{ascendancy} fits no worse than its sisters."
+    if brief.invariants.text("ascendancy") == ascendancy:
+        reason = f"You asked for {ascendancy}." if brief.explicit("ascendancy") else f"{ascendancy} comes closest."
+    return Option(
+        name=ascendancy,
+        choice=AscendancyChoice(class_name=brief.class_fact.name, ascendancy=ascendancy),
+        score=round(score, 2),
+        reason=reason,
+        rejected_because=f"it only strengthens {known}" if known else "its passives speak of other things",
+    )

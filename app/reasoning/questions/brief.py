@@ -13,11 +13,10 @@ from app.knowledge.vocabulary import ClassTaste, Phrases, Preferences, Vocabular
 from app.knowledge.words import phrase
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, demands_of
-from app.model.dependencies import Dependencies
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
 from app.model.names import Demand, Provenance, SubProblemName
 from app.model.record import BuildRequest
-from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
+from app.model.sub_problems import Choice, Constraint, Decision, DeliveryChoice, SubProblem
 from app.reasoning.base import ReasoningContext
 from app.reasoning.prompt.identity import as_list
 
@@ -65,26 +64,6 @@ def _spoken(term: str) -> str:
     if term in DAMAGE_TYPES:
         return f"{term} damage"
     return {"life": "maximum life", "curse": "curse", "mark": "marked"}.get(term, term)
-
-
-Q = SubProblemName
-
-
-def dependencies_for(*, ascendancy_named: bool, skill_named: bool) -> Dependencies:
-    """Return what each question depends on.
-
-    An ascendancy is chosen for the skill; only when the user named the ascendancy and no skill is it the other way.
-    """
-    skill_follows = ascendancy_named and not skill_named
-    return {
-        Q.ASCENDANCY: [] if ascendancy_named else [Q.DAMAGE_DELIVERY],
-        Q.DAMAGE_DELIVERY: [Q.ASCENDANCY] if skill_follows else [],
-        Q.DAMAGE_SCALING: [Q.ASCENDANCY, Q.DAMAGE_DELIVERY],
-        Q.SURVIVABILITY: [Q.ASCENDANCY],
-        Q.RESOURCE_SUSTAIN: [Q.DAMAGE_DELIVERY],
-        Q.SPIRIT_ALLOCATION: [Q.DAMAGE_DELIVERY, Q.SURVIVABILITY],
-        Q.STAT_REQUIREMENTS: [Q.DAMAGE_DELIVERY, Q.SURVIVABILITY, Q.SPIRIT_ALLOCATION],
-    }
 
 
 C = TypeVar("C", bound=Choice)
@@ -174,6 +153,12 @@ class Brief:
         sub = self.sub_problems.get(name)
         choice = sub.decision.choice if sub and sub.decision else None
         return choice if isinstance(choice, kind) else None
+
+    @property
+    def main_skill(self) -> GemFact | None:
+        """The main skill that was decided on, or None."""
+        delivery = self.decided(SubProblemName.DAMAGE_DELIVERY, DeliveryChoice)
+        return self.catalogue.by_id.get(delivery.skill_id) if delivery else None
 
     def constraints(self, name: SubProblemName, *demands: Demand) -> list[Constraint]:
         """Return the constraints on a question that make one of the demands."""

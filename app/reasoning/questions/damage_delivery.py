@@ -2,117 +2,194 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Annotated
 
-from app.knowledge.gems import can_be_main, is_attack, is_minion, level_required, tags
-from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
-from app.knowledge.words import listing
+from pydantic import Field
+
+from app.core.errors import LlmBadOutput
+from app.engine.base import Facts
+from app.knowledge.gems import (
+    can_be_main,
+    cost_per_second,
+    dealt,
+    has_style,
+    is_attack,
+    is_minion,
+    level_required,
+    tags,
+)
+from app.knowledge.weapons import matches
+from app.knowledge.words import by_phrase, closest_to, listing
+from app.model.base import changed
+from app.model.blueprint import HAND_SLOTS
+from app.model.conflicts import BuildConflict
 from app.model.facts import GemFact
-from app.model.names import Demand, Provenance, SubProblemName
-from app.model.sub_problems import Decision, DeliveryChoice, Option
+from app.model.names import ConflictType, Demand, Goal, Provenance, Severity, SubProblemName
+from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, Option
+from app.reasoning.base import FoundBuild
+from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.fit import Judgement, dealt, judge
-from app.reasoning.questions.options import decide
-from app.reasoning.questions.resource_sustain import cost_per_second
+from app.reasoning.questions.fit import Judgement, Setup, judge, setups
 
-
-@dataclass(frozen=True)
-class Setup:
-    """A weapon and what goes with it."""
-
-    weapon: str
-    off_hand: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The set-up in words."""
-        return " and ".join(part.lower() for part in (self.weapon, self.off_hand) if part)
-
-
-_FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", "Shield"), Setup("Sceptre", "Focus"))
-_FOR_MINIONS = (Setup("Sceptre", "Focus"), Setup("Sceptre", "Shield"), Setup("Wand", "Focus"), Setup("Staff"))
-
-
-def setups(brief: Brief, gem: GemFact) -> list[Setup]:
-    """Return the set-ups the skill works with and the engine has items for, best first; never empty."""
-    words = weapon_words(gem)
-    if is_minion(gem) and not words:
-        found = list(_FOR_MINIONS)
-    elif words or is_attack(gem):
-        found = _martial(words or _any_weapon(brief), needs_shield(gem))
-    else:
-        found = list(_FOR_SPELLS)
-    kept = [
-        s for s in (_with_known_off_hand(brief, s) for s in found) if _exists(brief, s) and not _ruled_out(brief, s)
-    ]
-    return sorted(kept or found[:1], key=lambda setup: _rank(brief, setup))
-
-
-def _any_weapon(brief: Brief) -> list[str]:
-    own = [weapon for weapon in brief.class_taste.weapons if weapon in MARTIAL]
-    return list(dict.fromkeys([*own, "One Hand Mace", "Spear"]))
-
-
-def _martial(words: list[str], shield: bool) -> list[Setup]:
-    usable = [w for w in words if not (shield and two_handed(w)) and not (shield and w == "Bow")] or ["One Hand Mace"]
-    return [Setup(weapon, _off_hand(weapon)) for weapon in usable]
-
-
-def _off_hand(weapon: str) -> str | None:
-    if weapon == "Bow":
-        return "Quiver"
-    return None if two_handed(weapon) or weapon == UNARMED else "Shield"
-
-
-def _exists(brief: Brief, setup: Setup) -> bool:
-    return not brief.bases or setup.weapon == UNARMED or setup.weapon in {word_of(base) for base in brief.bases}
-
-
-def _with_known_off_hand(brief: Brief, setup: Setup) -> Setup:
-    known = not brief.bases or setup.off_hand in {base.type for base in brief.bases}
-    return setup if known else Setup(setup.weapon)
-
-
-def _ruled_out(brief: Brief, setup: Setup) -> bool:
-    gone = brief.exclusions.weapons
-    return matches(gone, setup.weapon) or setup.off_hand in gone
-
-
-def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
-    """Order set-ups: those asked for, then those the class usually holds, then our own order."""
-    asked = brief.listed("weapon")
-    hits = matches(asked, setup.weapon) + (setup.off_hand in asked)
-    if "block" in brief.listed("defence"):
-        hits += setup.off_hand == "Shield"
-    own = brief.class_taste.weapons
-    usual = own.index(setup.weapon) if setup.weapon in own else len(own)
-    every = (*CASTER, *MARTIAL)
-    if setup.weapon in CASTER:
-        usual = 0
-    return (-hits, usual, every.index(setup.weapon) if setup.weapon in every and setup.weapon not in CASTER else 0)
-
-
-_NAME = SubProblemName.DAMAGE_DELIVERY
 _MOST_OPTIONS = 40
 
 
-def decide_delivery(brief: Brief) -> Decision:
-    """Choose the main skill asked for, else the one that fits best, with the best thing to hold for it."""
-    ranked = rank_skills(brief)
-    options = _options(brief, ranked)
-    provenance = Provenance.EXPLICIT if brief.explicit("skill") else Provenance.INFERRED
-    tried = [d.choice for d in brief.prior(_NAME) if isinstance(d.choice, DeliveryChoice)]
-    return decide(
-        brief,
-        _NAME,
-        options,
-        provenance,
-        banned=lambda option: _is_banned(brief, option, tried),
-        forbidden=lambda option: _is_another_skill(brief, option),
-    )
+class DeliveryAnswer(ExploreAnswer):
+    """`explore-damage_delivery`. `weapon_types`: words such as Wand, Bow, Quarterstaff; `off_hand` or null."""
+
+    skill: Name
+    weapon_types: Annotated[list[Name], Field(max_length=4)] = Field(default_factory=list)
+    off_hand: Name | None = None
+    helper_skills: Annotated[list[Name], Field(max_length=6)] = Field(default_factory=list)
 
 
-def rank_skills(brief: Brief) -> list[Judgement]:
+class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
+    """Which skill deals the damage, with what in hand."""
+
+    name = SubProblemName.DAMAGE_DELIVERY
+    answer = DeliveryAnswer
+    demands = frozenset({Demand.OTHER_SKILL, Demand.OTHER_WEAPON, Demand.CHEAPER_SKILL})
+    answered_by = "skill"
+    needs_bases = True
+
+    def waits_for(self, *, ascendancy_named: bool, skill_named: bool) -> list[SubProblemName]:
+        """Wait for the ascendancy where that alone was named."""
+        return [SubProblemName.ASCENDANCY] if ascendancy_named and not skill_named else []
+
+    def gather(self, brief: Brief) -> list[Discovery]:
+        """Return the skills that fit best, with their points."""
+        ranked = _ranked(brief)
+        best = {judged.gem.name: round(judged.total, 1) for judged in ranked[:5]}
+        text = f"{len(ranked)} skills could be the main skill; the best fits are {', '.join(best)}."
+        return [self.discovery(text, "gems")]
+
+    def decide(self, brief: Brief) -> Decision:
+        """Choose the main skill asked for, else the one that fits best, with the best thing to hold for it.
+
+        The first skill's other set-ups stand behind the next two skills.
+        """
+        ranked = _ranked(brief)
+        best = ranked[0]
+        first, *more = [_option(brief, best, setup, None) for setup in setups(brief, best.gem)]
+        rest = [_option(brief, j, setups(brief, j.gem)[0], best) for j in ranked[1:_MOST_OPTIONS]]
+        for option in more:
+            rest.insert(2, changed(option, rejected_because=f"{first.name} suits the class better"))
+        tried = [d.choice for d in brief.prior(self.name) if isinstance(d.choice, DeliveryChoice)]
+
+        def is_banned(option: Option) -> bool:
+            assert isinstance(option.choice, DeliveryChoice)
+            return self._is_banned(brief, option.choice, tried)
+
+        def is_another_skill(option: Option) -> bool:
+            assert isinstance(option.choice, DeliveryChoice)
+            return brief.skill is not None and option.choice.skill_id != brief.skill.id
+
+        provenance = Provenance.EXPLICIT if brief.explicit("skill") else Provenance.INFERRED
+        return self.choose(brief, [first, *rest], provenance, banned=is_banned, forbidden=is_another_skill)
+
+    def _is_banned(self, brief: Brief, choice: DeliveryChoice, tried: Sequence[DeliveryChoice]) -> bool:
+        """Say whether the newest conflict rules the choice out by demanding another skill, weapon or a cheaper one."""
+        demands = brief.constraints(self.name, *self.demands)
+        if not demands or not tried:
+            return False
+        match demands[-1].demand:
+            case Demand.OTHER_SKILL:
+                return choice.skill_id in {t.skill_id for t in tried}
+            case Demand.OTHER_WEAPON:
+                return choice.skill_id != tried[-1].skill_id or _held(choice) in {_held(t) for t in tried}
+            case _:
+                known = brief.catalogue.by_id
+                costs = [cost_per_second(known[t.skill_id]) for t in tried if t.skill_id in known]
+                return bool(costs) and not cost_per_second(known[choice.skill_id]) < min(costs)
+
+    def settle(self, answer: DeliveryAnswer, brief: Brief, usual: Decision) -> tuple[str, Choice]:
+        """Refuse what does not exist, does not fit, was ruled out, or what the newest conflict asks to change."""
+        gem = _usable(answer.skill, brief)
+        if brief.skill is not None and brief.explicit("skill") and gem.id != brief.skill.id:
+            raise LlmBadOutput(f"the user asked for {brief.skill.name}")
+        if not can_be_main(gem):
+            raise LlmBadOutput(f"{gem.name} cannot be the main skill: it deals no damage that is calculated")
+        if "minion" in brief.listed("style") and brief.explicit("style") and not is_minion(gem):
+            raise LlmBadOutput(f"the user asked for minions, {gem.name} is none")
+        setup = _answered_setup(answer, brief, gem)
+        demands = brief.constraints(self.name, Demand.OTHER_SKILL, Demand.OTHER_WEAPON)
+        tried = [d.choice for d in brief.prior(self.name) if isinstance(d.choice, DeliveryChoice)]
+        if demands and tried:
+            why = demands[-1].text
+            if demands[-1].demand is Demand.OTHER_SKILL and gem.id in {choice.skill_id for choice in tried}:
+                raise LlmBadOutput(f"another skill than {gem.name} is needed: {why}")
+            if (gem.id, setup.weapon, setup.off_hand or "") in {_held(choice) for choice in tried}:
+                raise LlmBadOutput(f"{gem.name} with {setup.text} was tried: {why}")
+        # the helpers that were named come after those that the user asked for
+        asked = {one.id for name in brief.listed("with") if (one := brief.catalogue.skill(name)) is not None}
+        helping = [helper for helper in _helpers(brief, gem) if helper.id in asked]
+        helping += [helper for name in answer.helper_skills if (helper := _usable(name, brief)).id != gem.id]
+        lasting = [helper.id for helper in helping if not helper.spirit and "persistent" not in tags(helper)]
+        choice = DeliveryChoice(
+            skill_id=gem.id,
+            skill_name=gem.name,
+            weapon_types=[setup.weapon],
+            off_hand=setup.off_hand,
+            helper_skills=list(dict.fromkeys(lasting)),
+            minion=is_minion(gem),
+        )
+        return f"{gem.name} with {setup.text}", choice
+
+    async def check(self, decision: Decision, facts: Facts) -> None:
+        """Refuse a main skill that no support fits: such a build would stand still."""
+        choice = decision.choice
+        if isinstance(choice, DeliveryChoice) and not await facts.supports_for(choice.skill_id):
+            raise LlmBadOutput(f"no support gem fits {choice.skill_name}")
+
+    def contradictions(self, brief: Brief) -> list[BuildConflict]:
+        """Compare the skill with the style, damage type and weapon asked for and with what was ruled out."""
+        choice, gem = brief.decided(self.name, DeliveryChoice), brief.main_skill
+        found: list[BuildConflict] = []
+        # a skill asked for by name is not exchanged
+        severity = Severity.WARNING if brief.explicit("skill") else Severity.BLOCKING
+        missed = [style for style in brief.listed("style") if gem is not None and not has_style(gem, style)]
+        if gem is not None and missed and brief.explicit("style"):
+            text = f"{gem.name} is not played as asked: {listing(missed)}."
+            found.append(self._mismatch("style", text, Demand.OTHER_SKILL, Severity.WARNING))
+        if gem is not None and brief.explicit("damage_type") and not set(dealt(gem)) & set(brief.damage_types):
+            wanted = " or ".join(brief.listed("damage_type"))
+            text = f"{gem.name} does not deal {wanted} damage by itself, which was asked for."
+            # an attack can still gain the damage asked for
+            own = Severity.WARNING if is_attack(gem) else severity
+            found.append(self._mismatch("damage_type", text, Demand.OTHER_SKILL, own))
+        asked = brief.listed("weapon")
+        if choice is not None and asked and brief.explicit("weapon"):
+            held = [*choice.weapon_types, *([choice.off_hand] if choice.off_hand else [])]
+            shown, wanted = " and ".join(held).lower() or "nothing", " or ".join(asked).lower()
+            if not any(matches(asked, weapon) for weapon in held):
+                text = f"The build holds {shown}, but {wanted} was asked for."
+                found.append(self._mismatch("weapon", text, Demand.OTHER_WEAPON, severity))
+        if gem is not None and brief.exclusions.gem(gem):
+            text = f"{gem.name} is among what was ruled out ({', '.join(brief.listed('exclude'))})."
+            kind = ConflictType.INVARIANT_VIOLATED
+            found.append(self.contradiction(kind, "exclude", text, Demand.OTHER_SKILL, severity))
+        return found
+
+    def _mismatch(self, subject: str, text: str, demand: Demand, severity: Severity) -> BuildConflict:
+        return self.contradiction(ConflictType.GOAL_MISMATCH, subject, text, demand, severity)
+
+    def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
+        """Return main skill and weapons of a finished build."""
+        main, worn = found.main, found.blueprint.items
+        bases = [found.bases.get(worn[slot].base) for slot in HAND_SLOTS if slot in worn]
+        held = [base.type for base in bases if base is not None]
+        choice = DeliveryChoice(
+            skill_id=main.id if main else "",
+            skill_name=main.name if main else "no main skill",
+            weapon_types=held[:1],
+            off_hand=held[1] if len(held) > 1 else None,
+            minion=main is not None and is_minion(main),
+        )
+        return choice.skill_name, choice
+
+
+def _ranked(brief: Brief) -> list[Judgement]:
     """Return the skills that the build could be made around, best first; the skill asked for stands alone in front."""
     asked = brief.skill
     fitting = [gem for gem in brief.catalogue.active if can_be_main(gem) and not brief.exclusions.gem(gem)]
@@ -125,96 +202,85 @@ def rank_skills(brief: Brief) -> list[Judgement]:
     return [judge(brief, asked), *(j for j in judged if j.gem.id != asked.id)]
 
 
-def _options(brief: Brief, ranked: list[Judgement]) -> list[Option]:
-    """Return every skill with its best set-up, the first skill with all of its set-ups behind the next two skills."""
-    best = ranked[0]
-    first, *more = [_option(brief, best, setup, None) for setup in setups(brief, best.gem)]
-    rest = [_option(brief, j, setups(brief, j.gem)[0], best) for j in ranked[1:_MOST_OPTIONS]]
-    for option in more:
-        rest.insert(2, option.model_copy(update={"rejected_because": f"{first.name} suits the class better"}))
-    return [first, *rest]
-
-
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:
-    gem = judged.gem
+    gem, owner = judged.gem, brief.class_fact.name
+    kinds = listing(dealt(gem)) or "damage over time"
+    goal = {
+        Goal.MAPPING: "clears maps well",
+        Goal.BOSSING: "does well against bosses",
+        Goal.LEVELING: "is ready early",
+    }.get(brief.demands.goal, "works in maps and against bosses")
+    reason = f"{gem.name} with {setup.text} is a {kinds} skill that suits the {owner} and {goal}."
+    if is_minion(gem) and not brief.explicit("skill"):
+        reason = f"{gem.name}: minions that suit the {owner}; {setup.text} strengthen them."
+    elif brief.explicit("skill") and brief.skill is not None and brief.skill.id == gem.id:
+        reason = f"You asked for {gem.name}; with {setup.text} it deals {kinds} damage."
     choice = DeliveryChoice(
         skill_id=gem.id,
         skill_name=gem.name,
         weapon_types=[setup.weapon],
         off_hand=setup.off_hand,
-        helper_skills=[helper.id for helper in helpers(brief, gem)],
+        helper_skills=[helper.id for helper in _helpers(brief, gem)],
         minion=is_minion(gem),
     )
     return Option(
         name=f"{gem.name} with {setup.text}",
         choice=choice,
         score=round(judged.total, 2),
-        reason=_reason(brief, gem, setup),
+        reason=reason,
         rejected_because=judged.loses_to(better) if better else None,
     )
 
 
-def _reason(brief: Brief, gem: GemFact, setup: Setup) -> str:
-    kinds = listing(dealt(gem)) or "damage over time"
-    if is_minion(gem) and not brief.explicit("skill"):
-        return f"{gem.name}: minions that suit the {brief.class_fact.name}; {setup.text} strengthen them."
-    if brief.explicit("skill") and brief.skill is not None and brief.skill.id == gem.id:
-        return f"You asked for {gem.name}; with {setup.text} it deals {kinds} damage."
-    owner = brief.class_fact.name
-    return f"{gem.name} with {setup.text} is a {kinds} skill that suits the {owner} and {_goal_words(brief)}."
-
-
-def _goal_words(brief: Brief) -> str:
-    return {"mapping": "clears maps well", "bossing": "does well against bosses", "leveling": "is ready early"}.get(
-        brief.demands.goal.value, "works in maps and against bosses"
-    )
-
-
-def helpers(brief: Brief, gem: GemFact) -> list[GemFact]:
+def _helpers(brief: Brief, gem: GemFact) -> list[GemFact]:
     """Return the skills that help the main one: those asked for, a curse for its damage, a mark for attacks."""
-    named = [brief.catalogue.skill(name) for name in brief.listed("with")]
+    wanted = [brief.catalogue.skill(name) for name in brief.listed("with")]
     names = [name for kind in dealt(gem)[:1] for name in brief.taste.curses.get(kind, [])]
     if is_attack(gem):
         names += brief.taste.marks.get("attack", [])[:1]
-    known = [*named, *(brief.catalogue.skill(name) for name in names)]
-    usable = [g for g in known if g and not brief.exclusions.gem(g) and level_required(g) <= brief.demands.level]
-    return _unique(usable, gem)
-
-
-def _unique(gems: list[GemFact], main: GemFact) -> list[GemFact]:
     first: dict[str, GemFact] = {}
-    for gem in gems:
-        if gem.id != main.id and not gem.spirit and "persistent" not in tags(gem):
-            first.setdefault(gem.id, gem)
+    for one in (*wanted, *(brief.catalogue.skill(name) for name in names)):
+        if one is None or one.id == gem.id or brief.exclusions.gem(one) or level_required(one) > brief.demands.level:
+            continue
+        if not one.spirit and "persistent" not in tags(one):
+            first.setdefault(one.id, one)
     return list(first.values())
-
-
-def _is_another_skill(brief: Brief, option: Option) -> bool:
-    """Say whether the option is not the skill that the constraints name."""
-    assert isinstance(option.choice, DeliveryChoice)
-    return brief.skill is not None and option.choice.skill_id != brief.skill.id
-
-
-def _is_banned(brief: Brief, option: Option, tried: list[DeliveryChoice]) -> bool:
-    """Say whether the newest conflict rules the option out by demanding another skill, weapon or a cheaper skill."""
-    assert isinstance(option.choice, DeliveryChoice)
-    choice = option.choice
-    demands = brief.constraints(_NAME, Demand.OTHER_SKILL, Demand.OTHER_WEAPON, Demand.CHEAPER_SKILL)
-    if not demands or not tried:
-        return False
-    match demands[-1].demand:
-        case Demand.OTHER_SKILL:
-            return choice.skill_id in {t.skill_id for t in tried}
-        case Demand.OTHER_WEAPON:
-            return choice.skill_id != tried[-1].skill_id or _held(choice) in {_held(t) for t in tried}
-        case _:
-            return not _is_cheaper(brief, choice, tried)
 
 
 def _held(choice: DeliveryChoice) -> tuple[str, ...]:
     return (choice.skill_id, *choice.weapon_types, choice.off_hand or "")
 
 
-def _is_cheaper(brief: Brief, choice: DeliveryChoice, tried: list[DeliveryChoice]) -> bool:
-    costs = [cost_per_second(brief.catalogue.by_id[t.skill_id]) for t in tried if t.skill_id in brief.catalogue.by_id]
-    return not costs or cost_per_second(brief.catalogue.by_id[choice.skill_id]) < min(costs)
+def _usable(text: str, brief: Brief) -> GemFact:
+    """Return the skill that a model names.
+
+    Raises:
+        LlmBadOutput: it does not exist, was ruled out, or comes later.
+    """
+    gem = brief.catalogue.skill(text)
+    if gem is None:
+        known = by_phrase(brief.catalogue.active, (gem.name for gem in brief.catalogue.active))
+        raise LlmBadOutput(f"there is no skill called {text[:60]!r}{closest_to(text, known)}")
+    asked = brief.skill is not None and gem.id == brief.skill.id
+    if brief.exclusions.gem(gem) and not asked:
+        raise LlmBadOutput(f"the user ruled out {gem.name}")
+    if level_required(gem) > brief.demands.level and not asked:
+        raise LlmBadOutput(f"{gem.name} needs level {level_required(gem)}, the character is {brief.demands.level}")
+    return gem
+
+
+def _answered_setup(answer: DeliveryAnswer, brief: Brief, gem: GemFact) -> Setup:
+    """Return the first of the skill's set-ups that holds what the answer wants."""
+    possible = setups(brief, gem)
+    if brief.explicit("weapon"):
+        asked = brief.listed("weapon")
+        possible = [s for s in possible if matches(asked, s.weapon) or s.off_hand in asked] or possible
+    if not answer.weapon_types:
+        return possible[0]
+    wanted = {word.strip().lower() for word in answer.weapon_types}
+    fitting = [s for s in possible if s.weapon.lower() in wanted or wanted & set(s.weapon.lower().split())]
+    if not fitting:
+        offered, refused = "; ".join(setup.text for setup in possible[:6]), ", ".join(answer.weapon_types)
+        raise LlmBadOutput(f"{gem.name} can be used with {offered}, not with {refused}")
+    off = (answer.off_hand or "").strip().lower()
+    return next((s for s in fitting if (s.off_hand or "").lower() == off), fitting[0])

@@ -1,11 +1,11 @@
-"""How well a skill fits a brief, by topic, so that a choice can be explained."""
+"""How well a main skill and what to hold for it fit a brief, by topic, so that a choice can be explained."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.knowledge.gems import attributes_of, damage_types_of, is_attack, is_minion, is_spell, level_required, tags
-from app.knowledge.weapons import CASTER, matches, weapon_words
+from app.knowledge.gems import attributes_of, dealt, has_style, is_attack, is_minion, level_required, tags
+from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
 from app.knowledge.words import listing
 from app.model.facts import GemFact
 from app.model.names import Goal
@@ -27,16 +27,71 @@ _ODD_WORDS = {
     "grenade": "grenades have a cooldown and a fuse",
     "targetsdestructiblecorpses": "it needs corpses, which bosses do not leave",
 }
-_STYLE_TAGS = {
-    "damage_over_time": frozenset({"damageovertime", "degenonlyspelldamage"}),
-    "poison": frozenset({"chaos", "poison"}),
-    "bleed": frozenset({"physical"}),
-    "ignite": frozenset({"fire"}),
-    "critical": frozenset({"attack", "spell"}),
-    "channelling": frozenset({"channelling", "channel"}),
-}
 _MAPPING = frozenset({"area", "chaining", "projectile", "nova"})
 _BOSSING = frozenset({"strike", "sustained", "meleesingletarget", "channelling", "projectile"})
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A weapon and what goes with it."""
+
+    weapon: str
+    off_hand: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The set-up in words."""
+        return " and ".join(part.lower() for part in (self.weapon, self.off_hand) if part)
+
+
+_FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", "Shield"), Setup("Sceptre", "Focus"))
+_FOR_MINIONS = (Setup("Sceptre", "Focus"), Setup("Sceptre", "Shield"), Setup("Wand", "Focus"), Setup("Staff"))
+
+
+def setups(brief: Brief, gem: GemFact) -> list[Setup]:
+    """Return the set-ups the skill works with and the engine has items for, best first; never empty."""
+    words = weapon_words(gem)
+    if is_minion(gem) and not words:
+        found = list(_FOR_MINIONS)
+    elif words or is_attack(gem):
+        usual = [weapon for weapon in brief.class_taste.weapons if weapon in MARTIAL]
+        weapons = words or list(dict.fromkeys([*usual, "One Hand Mace", "Spear"]))
+        if needs_shield(gem):
+            weapons = [weapon for weapon in weapons if not two_handed(weapon) and weapon != "Bow"]
+        found = [_martial(weapon) for weapon in weapons or ["One Hand Mace"]]
+    else:
+        found = list(_FOR_SPELLS)
+    held = {UNARMED, *(word_of(base) for base in brief.bases)}
+    carried = {base.type for base in brief.bases}
+    gone = brief.exclusions.weapons
+    known = [s if not brief.bases or s.off_hand in carried else Setup(s.weapon) for s in found]
+    kept = [
+        setup
+        for setup in known
+        if not brief.bases or setup.weapon in held
+        if not matches(gone, setup.weapon) and setup.off_hand not in gone
+    ]
+    return sorted(kept or found[:1], key=lambda setup: _rank(brief, setup))
+
+
+def _martial(weapon: str) -> Setup:
+    if weapon == "Bow":
+        return Setup(weapon, "Quiver")
+    return Setup(weapon, None if two_handed(weapon) or weapon == UNARMED else "Shield")
+
+
+def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
+    """Order set-ups: those asked for, then those the class usually holds, then our own order."""
+    asked = brief.listed("weapon")
+    hits = matches(asked, setup.weapon) + (setup.off_hand in asked)
+    if "block" in brief.listed("defence"):
+        hits += setup.off_hand == "Shield"
+    own = brief.class_taste.weapons
+    usual = own.index(setup.weapon) if setup.weapon in own else len(own)
+    every = (*CASTER, *MARTIAL)
+    if setup.weapon in CASTER:
+        usual = 0
+    return (-hits, usual, every.index(setup.weapon) if setup.weapon in every and setup.weapon not in CASTER else 0)
 
 
 @dataclass(frozen=True)
@@ -63,21 +118,23 @@ class Judgement:
 
 def judge(brief: Brief, gem: GemFact) -> Judgement:
     """Judge a main skill."""
+    styles, own = brief.listed("style"), tags(gem)
+    style = sum(25.0 if has_style(gem, style) else -25.0 for style in styles)
+    goal, goal_words = {
+        Goal.MAPPING: (2.0 * len(own & _MAPPING), "it clears packs less widely"),
+        Goal.BOSSING: (2.0 * len(own & _BOSSING), "it hits a single target less well"),
+        Goal.LEVELING: (-0.4 * level_required(gem), "it comes late while leveling"),
+    }.get(brief.demands.goal, (1.0 * len(own & (_MAPPING | _BOSSING)), "it is less of an all-rounder"))
     found = {
         "damage type": _damage_type(brief, gem),
         "experience": _experience(brief, gem),
         "weapon": _weapon(brief, gem),
         "attribute": _attribute(brief, gem),
-        "style": _style(brief, gem),
+        "style": (style, f"it is not played as asked: {listing(styles)}"),
         "handling": _handling(brief, gem),
-        "goal": _goal(brief, gem),
+        "goal": (goal, goal_words),
     }
     return Judgement(gem, {k: v[0] for k, v in found.items()}, {k: v[1] for k, v in found.items()})
-
-
-def dealt(gem: GemFact) -> list[str]:
-    """Return the damage types a skill deals; an attack without one deals the weapon's physical damage."""
-    return damage_types_of(gem) or (["physical"] if is_attack(gem) or is_minion(gem) else [])
 
 
 def _damage_type(brief: Brief, gem: GemFact) -> tuple[float, str]:
@@ -85,16 +142,14 @@ def _damage_type(brief: Brief, gem: GemFact) -> tuple[float, str]:
     if not wanted:
         return 0.0, "no damage type was asked for"
     hits = [kind for kind in own if kind in wanted]
-    named = " or ".join(brief.listed("damage_type"))
+    shown = " or ".join(brief.listed("damage_type"))
     weight = 60.0 if brief.sure("damage_type") else 15.0
     if is_minion(gem) and not brief.explicit("damage_type"):
-        weight = 0.0
-    if not weight:
         return 0.0, ""
     if not hits:
-        return -1.3 * weight, f"it does not deal {named} damage"
+        return -1.3 * weight, f"it does not deal {shown} damage"
     first = 10.0 if hits[0] == wanted[0] else 0.0
-    return weight * (0.6 + 0.4 * len(hits) / len(own)) + first, f"less of its damage is {named}"
+    return weight * (0.6 + 0.4 * len(hits) / len(own)) + first, f"less of its damage is {shown}"
 
 
 def _experience(brief: Brief, gem: GemFact) -> tuple[float, str]:
@@ -130,18 +185,6 @@ def _attribute(brief: Brief, gem: GemFact) -> tuple[float, str]:
     return 2.0 * (mean - min(have.values())), "it needs attributes the class is poor in"
 
 
-def has_style(gem: GemFact, style: str) -> bool:
-    """Say whether a skill is played in a way that was asked for."""
-    if style == "spell":
-        return is_spell(gem)
-    return bool(tags(gem) & _STYLE_TAGS.get(style, frozenset({style.replace("_", "")})))
-
-
-def _style(brief: Brief, gem: GemFact) -> tuple[float, str]:
-    points = sum(25.0 if has_style(gem, style) else -25.0 for style in brief.listed("style"))
-    return points, f"it is not played as asked: {listing(brief.listed('style'))}"
-
-
 def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
     own, asked = tags(gem), set(brief.listed("style"))
     ignored = asked | ({"detonator", "payoff", "conditional"} if is_minion(gem) else set())
@@ -154,21 +197,7 @@ def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
         points, words = points - 80.0, "it comes only from an item or an ascendancy"
     if gem.tier == 0 and not is_minion(gem) and any(other.tier for other in brief.catalogue.active):
         points, words = points - 45.0, "it comes only with a certain weapon"
-    if (
-        "shapeshift" in own
-        and not asked & {"shapeshift", "bear", "wolf", "wyvern"}
-        and brief.class_fact.name != "Druid"
-    ):
+    shape_asked = asked & {"shapeshift", "bear", "wolf", "wyvern"}
+    if "shapeshift" in own and not shape_asked and brief.class_fact.name != "Druid":
         points -= 25.0
     return points, words
-
-
-def _goal(brief: Brief, gem: GemFact) -> tuple[float, str]:
-    own = tags(gem)
-    if brief.demands.goal is Goal.MAPPING:
-        return 2.0 * len(own & _MAPPING), "it clears packs less widely"
-    if brief.demands.goal is Goal.BOSSING:
-        return 2.0 * len(own & _BOSSING), "it hits a single target less well"
-    if brief.demands.goal is Goal.LEVELING:
-        return -0.4 * level_required(gem), "it comes late while leveling"
-    return 1.0 * len(own & (_MAPPING | _BOSSING)), "it is less of an all-rounder"

@@ -3,57 +3,144 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from app.core.errors import LlmBadOutput
 from app.knowledge.words import listing
-from app.model.names import Demand, Goal, Provenance, SubProblemName
-from app.model.sub_problems import Decision, Option, SurvivabilityChoice
+from app.model.base import changed
+from app.model.conflicts import BuildConflict
+from app.model.names import ConflictType, Demand, Goal, Provenance, SubProblemName
+from app.model.sub_problems import Choice, Decision, Discovery, Option, SurvivabilityChoice
+from app.reasoning.base import FoundBuild
+from app.reasoning.questions.base import ExploreAnswer, QuestionKind
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.options import decide, fresh
 
-_NAME = SubProblemName.SURVIVABILITY
+Pool = Literal["life", "energy_shield", "hybrid"]
+Way = tuple[Pool, list[str]]
+"""A pool and the layers before it, the most important first."""
 _STEP = 1.5
 _LAYER = {"str": "armour", "dex": "evasion", "int": "energy_shield"}
-_POOLS = ("life", "hybrid", "energy_shield")
+_LAYER_STATS = {"armour": "Armour", "evasion": "Evasion", "energy_shield": "EnergyShield"}
+_POOLS: tuple[Pool, ...] = ("life", "hybrid", "energy_shield")
 
 
-def decide_survivability(brief: Brief) -> Decision:
-    """Follow the defence asked for, else what the class's attributes make cheap."""
-    options = [_option(brief, pool, layers) for pool, layers in _ways(brief)]
-    chosen = fresh(brief, _NAME, _heavier(brief, options[0]))
-    provenance = Provenance.EXPLICIT if brief.explicit("defence") else Provenance.INFERRED
-    return decide(brief, _NAME, [chosen, *options[1:]], provenance)
+class SurvivabilityAnswer(ExploreAnswer):
+    """`explore-survivability`. `mitigation` in order of importance; `ehp_weight` 0.5-2."""
+
+    pool: Pool
+    mitigation: Annotated[list[Literal["armour", "evasion", "energy_shield"]], Field(min_length=1, max_length=3)]
+    ehp_weight: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
 
 
-def _ways(brief: Brief) -> list[tuple[str, list[str]]]:
+class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
+    """What keeps the character alive."""
+
+    name = SubProblemName.SURVIVABILITY
+    answer = SurvivabilityAnswer
+    demands = frozenset({Demand.MORE_EFFECTIVE_LIFE})
+    answered_by = "defence"
+
+    def waits_for(self, *, ascendancy_named: bool, skill_named: bool) -> list[SubProblemName]:
+        """Wait for the ascendancy."""
+        return [SubProblemName.ASCENDANCY]
+
+    def gather(self, brief: Brief) -> list[Discovery]:
+        """Return how much the level and gear need."""
+        ehp = brief.demands.floors.ehp
+        here = f"At level {brief.demands.level} with {brief.demands.gear.value} gear"
+        text = f"{here}, {ehp.least:.0f} effective hit points are the least, {ehp.good:.0f} are good."
+        return [self.discovery(text, "floors")]
+
+    def decide(self, brief: Brief) -> Decision:
+        """Follow the defence asked for, else what the class's attributes make cheap."""
+        first, *others = [_option(brief, pool, layers) for pool, layers in _ways(brief)]
+        chosen = self.fresh(brief, self._heavier(brief, first))
+        provenance = Provenance.EXPLICIT if brief.explicit("defence") else Provenance.INFERRED
+        return self.choose(brief, [chosen, *others], provenance)
+
+    def _heavier(self, brief: Brief, option: Option) -> Iterator[Option]:
+        """Yield the answer with the weight that conflicts ask for, then ever heavier."""
+        assert isinstance(option.choice, SurvivabilityChoice)
+        steps = len(brief.constraints(self.name, Demand.MORE_EFFECTIVE_LIFE))
+        while True:
+            choice = changed(option.choice, ehp_weight=round(option.choice.ehp_weight * _STEP**steps, 3))
+            name = option.name if not steps else f"{option.name}, weighed {_STEP**steps:.3g} times"
+            yield changed(option, name=name, choice=choice)
+            steps += 1
+
+    def settle(self, answer: SurvivabilityAnswer, brief: Brief, usual: Decision) -> tuple[str, Choice]:
+        """Refuse what was ruled out, and another defence than asked for."""
+        assert isinstance(usual.choice, SurvivabilityChoice)
+        layers: list[str] = list(dict.fromkeys(answer.mitigation))
+        used = {answer.pool.replace("_", " "), *(layer.replace("_", " ") for layer in layers)}
+        if answer.pool == "hybrid":
+            used |= {"life", "energy shield"}
+        if gone := used & brief.exclusions.terms:
+            raise LlmBadOutput(f"the user ruled out {listing(sorted(gone))}")
+        if brief.explicit("defence") and not _is_as_asked(brief, answer.pool, layers):
+            raise LlmBadOutput(f"the user asked for {listing(sorted(set(brief.listed('defence'))))}")
+        weight = round(usual.choice.ehp_weight * answer.ehp_weight, 3)
+        choice = changed(usual.choice, pool=answer.pool, mitigation=layers, ehp_weight=weight)
+        return f"{answer.pool.replace('_', ' ')} with {listing(layers)}, weighed {weight:g}", choice
+
+    def contradictions(self, brief: Brief) -> list[BuildConflict]:
+        """Return whether the build relies on another defence than the user asked for."""
+        choice = brief.decided(self.name, SurvivabilityChoice)
+        asked = set(brief.listed("defence"))
+        if choice is None or not asked or not brief.explicit("defence"):
+            return []
+        if _is_as_asked(brief, choice.pool, choice.mitigation):
+            return []
+        wanted = " and ".join(sorted(asked)).replace("_", " ")
+        text = f"The build relies on {choice.pool.replace('_', ' ')}, but {wanted} was asked for."
+        return [self.contradiction(ConflictType.GOAL_MISMATCH, "defence", text, Demand.MORE_EFFECTIVE_LIFE)]
+
+    def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
+        """Return pool and layers of a finished build, from its figures."""
+        life, shield = found.stats.get("Life"), found.stats.get("EnergyShield")
+        pool: Pool = "energy_shield" if shield > 1.2 * life else "hybrid" if shield > 0.3 * life else "life"
+        order = sorted(_LAYER_STATS, key=lambda name: (-found.stats.get(_LAYER_STATS[name]), name))
+        worn = [name for name in order if found.stats.get(_LAYER_STATS[name]) > 0] or ["armour"]
+        choice = SurvivabilityChoice(pool=pool, mitigation=worn[:2])
+        return f"{pool.replace('_', ' ')}, {', '.join(choice.mitigation)}", choice
+
+
+def _is_as_asked(brief: Brief, pool: str, layers: list[str]) -> bool:
+    asked = set(brief.listed("defence"))
+    pools = asked & {"life", "energy_shield", "hybrid"}
+    return (not pools or pool in pools) and asked & {"armour", "evasion"} <= set(layers)
+
+
+def _ways(brief: Brief) -> list[Way]:
     """Return pools with their layers, the best way first, without repetition and without what is ruled out."""
-    usual = _usual_layers(brief)
+    have = brief.class_fact.attributes
+    most = max(have.values()) if have else 0
+    # the defences of the class's attributes, the strongest attribute first
+    usual = [_LAYER[name] for name in _LAYER if have.get(name) == most] or ["armour"]
+    if not have:
+        usual = ["armour", "evasion"]
+    agile = "evasion" if have.get("dex", 0) >= have.get("str", 0) else "armour"
     asked = brief.listed("defence")
-    ways = [_asked(brief, asked, usual)] if asked else [_usual_way(brief, usual)]
+    ways = [_asked(brief, asked, usual, agile) if asked else _usual(brief, usual)]
     for pool in _POOLS:
-        layers = usual if pool != "energy_shield" else ["energy_shield", *(x for x in usual if x != "energy_shield")]
-        ways.append((pool, layers if pool == "energy_shield" or len(layers) > 1 else [*layers]))
+        shielded = ["energy_shield", *(x for x in usual if x != "energy_shield")]
+        ways.append((pool, shielded if pool == "energy_shield" else list(usual)))
     gone = brief.exclusions.terms
-    kept: dict[tuple[str, ...], tuple[str, list[str]]] = {}
+    kept: dict[tuple[str, ...], Way] = {}
     for pool, layers in ways:
-        no_shield = "energy shield" in gone
-        fine = (
-            "life" if no_shield and pool != "life" else "energy_shield" if "life" in gone and pool == "life" else pool
-        )
-        left = [x for x in layers if x.replace("_", " ") not in gone] or ["evasion" if _dexterous(brief) else "armour"]
+        fine: Pool = pool
+        if "energy shield" in gone and pool != "life":
+            fine = "life"
+        elif "life" in gone and pool == "life":
+            fine = "energy_shield"
+        left = [x for x in layers if x.replace("_", " ") not in gone] or [agile]
         kept.setdefault((fine, *left), (fine, left))
     return list(kept.values())
 
 
-def _usual_layers(brief: Brief) -> list[str]:
-    """Return the defences of the class's attributes, the strongest attribute first."""
-    have = brief.class_fact.attributes
-    if not have:
-        return ["armour", "evasion"]
-    most = max(have.values())
-    return [_LAYER[name] for name in ("str", "dex", "int") if have.get(name) == most] or ["armour"]
-
-
-def _usual_way(brief: Brief, usual: list[str]) -> tuple[str, list[str]]:
+def _usual(brief: Brief, usual: list[str]) -> Way:
     if "energy_shield" not in usual:
         return "life", usual
     if len(usual) > 1 or brief.demands.level < 60:
@@ -61,71 +148,48 @@ def _usual_way(brief: Brief, usual: list[str]) -> tuple[str, list[str]]:
     return "energy_shield", usual
 
 
-def _asked(brief: Brief, asked: list[str], usual: list[str]) -> tuple[str, list[str]]:
+def _asked(brief: Brief, asked: list[str], usual: list[str], agile: str) -> Way:
     layers = [word for word in asked if word in {"armour", "evasion"}]
+    without = [x for x in usual if x != "energy_shield"]
     if "hybrid" in asked:
         return "hybrid", list(dict.fromkeys([*layers, *usual, "energy_shield"]))
     if "energy_shield" in asked:
-        return "energy_shield", list(
-            dict.fromkeys(["energy_shield", *layers, *(x for x in usual if x != "energy_shield")])
-        )
-    without = [x for x in usual if x != "energy_shield"] or ["evasion" if _dexterous(brief) else "armour"]
+        return "energy_shield", list(dict.fromkeys(["energy_shield", *layers, *without]))
+    without = without or [agile]
     if "block" in asked and "armour" not in without:
         without = ["armour", *without]
     if "mana" in asked:
         return "hybrid", list(dict.fromkeys([*layers, *usual, "energy_shield"]))
     if layers and "life" not in asked:
-        return _usual_way(brief, usual)[0] if "energy_shield" in usual and brief.demands.level >= 60 else "life", layers
+        return _usual(brief, usual)[0] if "energy_shield" in usual and brief.demands.level >= 60 else "life", layers
     return "life", layers or without
 
 
-def _dexterous(brief: Brief) -> bool:
-    have = brief.class_fact.attributes
-    return have.get("dex", 0) >= have.get("str", 0)
-
-
-def _option(brief: Brief, pool: str, layers: list[str]) -> Option:
+def _option(brief: Brief, pool: Pool, layers: list[str]) -> Option:
     weight = (1.5 if brief.demands.hardcore else 1.0) * (1.15 if brief.demands.goal is Goal.BOSSING else 1.0)
-    choice = SurvivabilityChoice.model_validate(
-        {
-            "pool": pool,
-            "mitigation": layers,
-            "ehp_target": round(brief.demands.floors.ehp.good * (1.25 if brief.demands.hardcore else 1.0)),
-            "ehp_weight": round(weight, 3),
-        }
+    choice = SurvivabilityChoice(
+        pool=pool,
+        mitigation=layers,
+        ehp_target=round(brief.demands.floors.ehp.good * (1.25 if brief.demands.hardcore else 1.0)),
+        ehp_weight=round(weight, 3),
     )
-    shown = listing(layers)
-    name = pool.replace("_", " ") if layers == [pool] else f"{pool.replace('_', ' ')} with {shown}"
-    return Option(name=name, choice=choice, reason=_reason(brief, pool, shown), rejected_because=_lost(brief, pool))
-
-
-def _reason(brief: Brief, pool: str, shown: str) -> str:
-    pool_word = {"hybrid": "life and energy shield"}.get(pool, pool.replace("_", " "))
+    shown, name = listing(layers), pool.replace("_", " ")
+    pool_word = "life and energy shield" if pool == "hybrid" else name
+    owner = brief.class_fact.name
+    reason = f"The {owner}'s attributes make {shown} cheap, with {pool_word} behind."
     if brief.explicit("defence"):
         asked = listing(brief.listed("defence"))
-        return f"You asked for {asked}: {pool_word} takes the hits, with {shown} before it."
-    if pool_word == shown:
-        return f"The {brief.class_fact.name}'s attributes make {shown} cheap."
-    return f"The {brief.class_fact.name}'s attributes make {shown} cheap, with {pool_word} behind."
-
-
-def _lost(brief: Brief, pool: str) -> str:
-    if brief.explicit("defence"):
-        return "another defence was asked for"
-    return {
+        reason = f"You asked for {asked}: {pool_word} takes the hits, with {shown} before it."
+    elif pool_word == shown:
+        reason = f"The {owner}'s attributes make {shown} cheap."
+    lost = {
         "life": "life alone gives this class less than its energy shield",
         "hybrid": "spreading over two pools makes both dearer",
-    }.get(pool, "the class starts far from energy shield")
-
-
-def _heavier(brief: Brief, option: Option) -> Iterator[Option]:
-    """Yield the answer with the weight that conflicts ask for, then ever heavier."""
-    assert isinstance(option.choice, SurvivabilityChoice)
-    steps = len(brief.constraints(_NAME, Demand.MORE_EFFECTIVE_LIFE))
-    while True:
-        weight = round(option.choice.ehp_weight * _STEP**steps, 3)
-        name = option.name if not steps else f"{option.name}, weighed {_STEP**steps:.3g} times"
-        yield option.model_copy(
-            update={"name": name, "choice": option.choice.model_copy(update={"ehp_weight": weight})}
-        )
-        steps += 1
+        "energy_shield": "the class starts far from energy shield",
+    }[pool]
+    return Option(
+        name=name if layers == [pool] else f"{name} with {shown}",
+        choice=choice,
+        reason=reason,
+        rejected_because="another defence was asked for" if brief.explicit("defence") else lost,
+    )

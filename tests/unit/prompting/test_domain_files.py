@@ -11,7 +11,7 @@ from app.core.config import resource_dir
 from app.model.conflicts import BuildConflict
 from app.model.demands import floors_for
 from app.model.names import ConflictType, Demand, GearTier, Severity, SubProblemName
-from app.reasoning.questions.brief import dependencies_for
+from app.reasoning.questions import dependencies_for
 from tests.knowledge import FILES, knowledge, numbers, rows, strategies
 
 MAX_BYTES = 16_000

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.model.dependencies import without_cycles
 from app.model.names import SubProblemName
-from app.reasoning.questions.brief import dependencies_for
+from app.reasoning.questions import dependencies_for
 
 Q = SubProblemName
 

@@ -18,8 +18,7 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.reasoning.base import ReasoningContext
-from app.reasoning.llm.decisions import decided
-from app.reasoning.llm.schemas import EXPLORE_ANSWERS
+from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.brief import Brief
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine
@@ -42,8 +41,8 @@ async def settle(
     asked = ReasoningContext(ctx.request, ctx.invariants, state, ctx.engine)
     rules = (await RulesReasoner().explore(asked, name, [])).decision
     brief = await Brief.of(asked, bases=True, nodes=True)
-    shape = EXPLORE_ANSWERS[name].model_validate({"reason": "because", **answer})
-    return decided(shape, brief, rules, name)
+    kind = QUESTIONS[name]
+    return kind.decision(kind.answer.model_validate({"reason": "because", **answer}), brief, rules)
 
 
 async def test_a_skill_by_name_with_what_it_is_held_with(world: FactsEngine) -> None:

@@ -1,0 +1,142 @@
+"""The rules reasoner: reads prompts by words and decides from the engine's facts, the same way every time."""
+
+from __future__ import annotations
+
+from app.engine.base import Engine
+from app.knowledge.gems import damage_types_of
+from app.model.conflicts import BuildConflict
+from app.model.constraints import Invariant, InvariantSet, InvariantValue
+from app.model.dependencies import without_cycles
+from app.model.names import ConflictType, GearTier, Goal, Provenance, SubProblemName
+from app.model.record import BuildRequest
+from app.model.sub_problems import Decision, Discovery, SubProblem
+from app.reasoning.base import (
+    Conclusion,
+    Decomposition,
+    Experimenter,
+    FoundBuild,
+    Idea,
+    ReasoningContext,
+    RefineReading,
+    Remarks,
+    Resolution,
+)
+from app.reasoning.prompt.extract import extract
+from app.reasoning.prompt.refinement import read_refinement
+from app.reasoning.questions import QUESTIONS, dependencies_for
+from app.reasoning.questions.brief import Brief
+
+_READ = "read from the file"
+_ENDGAME_LEVEL, _MID_LEVEL = 76, 60
+
+
+class RulesReasoner:
+    """Understands by vocabulary, decides by scores over the engine's facts; the same input gives the same answer."""
+
+    @property
+    def name(self) -> str:
+        """Return `rules`."""
+        return "rules"
+
+    @property
+    def model(self) -> str | None:
+        """Return None: there is no language model."""
+        return None
+
+    @property
+    def advises(self) -> bool:
+        """Return False: the search has done what the rules know."""
+        return False
+
+    @property
+    def remarks(self) -> Remarks:
+        """Return nothing: the rules never fall short of themselves."""
+        return Remarks()
+
+    async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
+        """Turn the prompt into constraints, with at most one question."""
+        return await extract(request, engine)
+
+    async def read_refinement(self, prompt: str) -> RefineReading:
+        """Return what a refinement's prompt wishes and locks."""
+        return read_refinement(prompt)
+
+    async def recognise(self, found: FoundBuild) -> tuple[InvariantSet, dict[SubProblemName, SubProblem]]:
+        """Return the constraints that a finished build sets, and the seven questions as it answers them."""
+        waits, _ = without_cycles(dependencies_for(ascendancy_named=True, skill_named=True))
+        questions: dict[SubProblemName, SubProblem] = {}
+        for name, kind in QUESTIONS.items():
+            title, choice = kind.recognise(found)
+            decision = Decision(name=title, choice=choice, reason=_READ, provenance=Provenance.EXPLICIT)
+            questions[name] = SubProblem(name=name, depends_on=waits[name]).explore().decide(decision)
+        return _constraints(found), questions
+
+    async def decompose(self, ctx: ReasoningContext) -> Decomposition:
+        """Set up the seven questions; those that the user's own words answer are decided at once."""
+        brief = await Brief.of(ctx, bases=True, nodes=True)
+        wanted = dependencies_for(
+            ascendancy_named=brief.explicit("ascendancy"),
+            skill_named=brief.explicit("skill"),
+        )
+        depends_on, broken = without_cycles(wanted)
+        subs: dict[SubProblemName, SubProblem] = {}
+        for name, kind in QUESTIONS.items():
+            asked = SubProblem(name=name, depends_on=depends_on[name])
+            answered = kind.answered_by is not None and brief.explicit(kind.answered_by)
+            subs[name] = asked.explore().decide(kind.decide(brief)) if answered else asked
+        return Decomposition(subs, tuple(broken))
+
+    async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
+        """Collect what the engine's facts say about the question."""
+        kind = QUESTIONS[name]
+        return kind.gather(await Brief.of(ctx, bases=kind.needs_bases, nodes=kind.needs_nodes))
+
+    async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        """Answer one question from the facts; the discoveries were made from the same facts and add nothing."""
+        kind = QUESTIONS[name]
+        return Conclusion(kind.decide(await Brief.of(ctx, bases=kind.needs_bases, nodes=kind.needs_nodes)))
+
+    async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
+        """Compare the decisions with what the user said; what misses the goal comes before what breaks a constraint."""
+        brief = await Brief.of(ctx)
+        found = [conflict for kind in QUESTIONS.values() for conflict in kind.contradictions(brief)]
+        return sorted(found, key=lambda conflict: conflict.type is ConflictType.INVARIANT_VIOLATED)
+
+    async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:
+        """Pick for each conflict its first suggestion that was not tried yet."""
+        picks = [(conflict, pick) for conflict in conflicts if (pick := conflict.next_suggestion) is not None]
+        return Resolution(tuple(picks))
+
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
+        """Return nothing."""
+        return []
+
+
+def _constraints(found: FoundBuild) -> InvariantSet:
+    """Return the constraints that the file sets (explicit), and those that follow from them."""
+    build, main = found.blueprint, found.main
+    kept: list[Invariant] = []
+
+    def keep(field: str, value: InvariantValue, provenance: Provenance, reason: str) -> None:
+        kept.append(Invariant(field=field, value=value, provenance=provenance, reason=reason))
+
+    own = found.leader(build.main_group)
+    said = {"class": build.class_name, "ascendancy": build.ascendancy, "level": build.level}
+    for field, value in {**said, "skill": own.name if own else None}.items():
+        if value is not None:
+            keep(field, value, Provenance.EXPLICIT, _READ)
+    if main is not None and (kinds := damage_types_of(main)):
+        keep("damage_type", kinds if len(kinds) > 1 else kinds[0], Provenance.INFERRED, f"what {main.name} deals")
+    gear = GearTier.MID if build.level >= _MID_LEVEL else GearTier.STARTER
+    if build.level >= _ENDGAME_LEVEL:
+        gear = GearTier.ENDGAME
+    keep("gear", gear.value, Provenance.INFERRED, f"what a level {build.level} character wears")
+    keep("goal", Goal.ALL_ROUND.value, Provenance.DEFAULT, "a file does not say what it is for")
+    keep("hardcore", False, Provenance.DEFAULT, "softcore unless said otherwise")
+    assumptions: list[str] = []
+    strongest = found.leader(found.strongest)
+    if found.silent and strongest is not None:
+        named = f"The file's main skill, {own.name}, shows no damage" if own else "The file names no main skill"
+        text = f"{named}; refinements measure damage with {strongest.name}, the strongest skill of the file."
+        assumptions.append(text)
+    return InvariantSet(invariants=kept, assumptions=assumptions)
