@@ -10,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.core.errors import LlmBadOutput
 from app.engine.base import Facts
+from app.knowledge.gems import level_required
 from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Suggestion, conflict_id
+from app.model.facts import GemFact
 from app.model.names import ConflictType, Demand, Provenance, Severity, SubProblemName
 from app.model.sub_problems import Choice, Decision, Discovery, Option
 from app.reasoning.base import FoundBuild
@@ -49,6 +51,18 @@ class ExploreAnswer(ModelAnswer):
     reason: Sentence
     alternatives: Annotated[list[RejectedAnswer], Field(max_length=4)] = Field(default_factory=list)
     unsure: Annotated[list[Sentence], Field(max_length=6)] = Field(default_factory=list)
+
+
+def check_usable(brief: Brief, gem: GemFact) -> None:
+    """Return when the character may use the skill that a model names.
+
+    Raises:
+        LlmBadOutput: it was ruled out, or comes later.
+    """
+    if brief.exclusions.gem(gem):
+        raise LlmBadOutput(f"the user ruled out {gem.name}")
+    if (level := level_required(gem)) > brief.demands.level:
+        raise LlmBadOutput(f"{gem.name} needs level {level}, the character is {brief.demands.level}")
 
 
 A = TypeVar("A", bound=ExploreAnswer)

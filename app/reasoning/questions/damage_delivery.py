@@ -28,7 +28,7 @@ from app.model.facts import GemFact
 from app.model.names import ConflictType, Demand, Goal, Provenance, Severity, SubProblemName
 from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, Option
 from app.reasoning.base import FoundBuild
-from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
+from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, check_usable
 from app.reasoning.questions.brief import Brief
 from app.reasoning.questions.fit import Judgement, Setup, judge, setups
 
@@ -261,11 +261,8 @@ def _usable(text: str, brief: Brief) -> GemFact:
     if gem is None:
         known = by_phrase(brief.catalogue.active, (gem.name for gem in brief.catalogue.active))
         raise LlmBadOutput(f"there is no skill called {text[:60]!r}{closest_to(text, known)}")
-    asked = brief.skill is not None and gem.id == brief.skill.id
-    if brief.exclusions.gem(gem) and not asked:
-        raise LlmBadOutput(f"the user ruled out {gem.name}")
-    if level_required(gem) > brief.demands.level and not asked:
-        raise LlmBadOutput(f"{gem.name} needs level {level_required(gem)}, the character is {brief.demands.level}")
+    if brief.skill is None or gem.id != brief.skill.id:
+        check_usable(brief, gem)
     return gem
 
 

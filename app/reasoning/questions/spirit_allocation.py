@@ -32,7 +32,7 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.reasoning.base import FoundBuild
-from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
+from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, check_usable
 from app.reasoning.questions.brief import Brief
 
 _ODD = frozenset({"meta", "trigger", "invocation"})
@@ -100,12 +100,7 @@ class SpiritQuestion(QuestionKind[SpiritAnswer]):
         gems: list[GemFact] = []
         for text in dict.fromkeys(answer.skills):
             gem = named(text, known, "skill that reserves Spirit")
-            if brief.exclusions.gem(gem):
-                raise LlmBadOutput(f"the user ruled out {gem.name}")
-            if level_required(gem) > brief.demands.level:
-                raise LlmBadOutput(
-                    f"{gem.name} needs level {level_required(gem)}, the character is {brief.demands.level}"
-                )
+            check_usable(brief, gem)
             gems.append(gem)
         available = max(_available(brief) - (brief.main_skill.spirit if brief.main_skill else 0.0), 0.0)
         total = sum(gem.spirit for gem in gems)
