@@ -20,7 +20,7 @@ from app.core.config import Settings
 from app.engine.base import Engine
 from app.model.constraints import InvariantSet
 from app.model.record import BuildRequest, EngineChoice
-from app.reasoning.rules.reasoner import RulesReasoner
+from app.reasoning.rules import RulesReasoner
 from app.wiring import engine_room
 
 CORPUS = Path(__file__).parent / "prompts.yaml"
