@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from app.engine.process import ProcessEngine
 from app.engine.sketch.backend import SketchBackend
+from app.engine.sketch.document import Loader
 from app.engine.sketch.lines import Wording
-from app.engine.sketch.load import Loader
 from app.model.blueprint import Blueprint, Gem, SetGroup, SkillGroup
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
 from app.model.stats import Stats

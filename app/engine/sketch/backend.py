@@ -10,22 +10,20 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.core.config import resource_dir
 from app.engine.protocol import Refused
-from app.engine.sketch.answers import Answers
-from app.engine.sketch.calculator import Calculator
+from app.engine.sketch.calculator import Calculator, Inspector, Requirements
 from app.engine.sketch.defence import Defence
-from app.engine.sketch.export import Exporter
-from app.engine.sketch.gear import Wardrobe
-from app.engine.sketch.inspection import Inspector, Needs
+from app.engine.sketch.document import Exporter, Loader
+from app.engine.sketch.facts import PackFacts
+from app.engine.sketch.gear import ItemEffects
 from app.engine.sketch.lines import Wording
-from app.engine.sketch.load import Loader
 from app.engine.sketch.offence import Offence
 from app.engine.sketch.pack import Pack
 from app.engine.sketch.sheet import Sheets, Sums, connected
+from app.model.base import changed
 from app.model.blueprint import (
     Allocate,
     Blueprint,
     Change,
-    PassiveNode,
     RemoveGroup,
     SetGroup,
     SkillGroup,
@@ -36,7 +34,7 @@ from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 Outputs = dict[str, float]
 
 
-class Desk:
+class OpenBuild:
     """Holds at most one build: what of it holds together; passives that were cut off are gone."""
 
     def __init__(
@@ -51,7 +49,7 @@ class Desk:
         self._kept: Blueprint | None = None
 
     def build(self, blueprint: Blueprint) -> BuildReport:
-        """Put the blueprint on the desk.
+        """Take the blueprint as the open build.
 
         Raises:
             Refused: it names something the pack does not know; the old build stays.
@@ -61,7 +59,7 @@ class Desk:
         return BuildReport(dropped_nodes=self._dropped)
 
     def load(self, xml: bytes) -> BuildReport:
-        """Put the build of a file on the desk, without what the pack does not know.
+        """Take the build of a file as the open build, without what the pack does not know.
 
         Raises:
             Refused: it is not a build the engine can load.
@@ -86,7 +84,14 @@ class Desk:
 
     def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
         """Return the metrics of each candidate; as in PoB's what-if, passives count whether or not they connect."""
-        return [self._tried(changes, metrics) for changes in candidates]
+        found: list[Outputs] = []
+        for changes in candidates:
+            try:
+                values = self._calculator.values(self._changed(self._current(), changes))
+                found.append({name: values[name] for name in metrics if name in values})
+            except Refused:
+                found.append({})
+        return found
 
     def values(self) -> Outputs:
         """Return all numbers of the build."""
@@ -106,20 +111,15 @@ class Desk:
         """Return the build as XML."""
         return self._exporter.xml(self._current())
 
-    def _tried(self, changes: Sequence[Change], metrics: Sequence[str]) -> Outputs:
-        try:
-            values = self._calculator.values(self._changed(self._current(), changes))
-        except Refused:
-            return {}
-        return {name: values[name] for name in metrics if name in values}
-
     def _changed(self, blueprint: Blueprint, changes: Sequence[Change]) -> Blueprint:
         for change in changes:
             limit = len(blueprint.groups) + isinstance(change, SetGroup)
             if isinstance(change, SetGroup | RemoveGroup) and not 1 <= change.index <= limit:
                 raise Refused(f"there is no skill group {change.index}")
             if isinstance(change, Allocate):
-                self._check_nodes(change.nodes)
+                for node in change.nodes:
+                    if node.id not in self._pack.passives:
+                        raise Refused(f"unknown passive {node.id}", "unknown_fact")
             if isinstance(change, SetGroup):
                 self._check_gems(change.group)
             blueprint = apply_changes(blueprint, [change])
@@ -134,12 +134,7 @@ class Desk:
         if blueprint.ascendancy not in (None, "None", *known):
             raise Refused(f"{blueprint.ascendancy} is not an ascendancy of {blueprint.class_name}", "unknown_fact")
         kept, _ = connected(self._pack, blueprint)
-        self._calculator.values(blueprint.model_copy(update={"nodes": kept}))
-
-    def _check_nodes(self, nodes: Sequence[PassiveNode]) -> None:
-        for node in nodes:
-            if node.id not in self._pack.passives:
-                raise Refused(f"unknown passive {node.id}", "unknown_fact")
+        self._calculator.values(changed(blueprint, nodes=kept))
 
     def _check_gems(self, group: SkillGroup) -> None:
         for gem in group.gems:
@@ -148,7 +143,7 @@ class Desk:
 
     def _keep(self, blueprint: Blueprint) -> None:
         kept, self._dropped = connected(self._pack, blueprint)
-        self._kept = blueprint.model_copy(update={"nodes": kept})
+        self._kept = changed(blueprint, nodes=kept)
 
     def _current(self) -> Blueprint:
         if self._kept is None:
@@ -175,11 +170,10 @@ class SketchBackend:
         """Read the pack, so that forked sessions share it; return the version."""
         if self._version is None:
             pack = Pack(self._folder or resource_dir("domain") / FACTS)
-            self._assemble(pack)
             game = pack.game
-            self._version = EngineVersion(
-                name=NAME, version=game.version, tree_version=game.tree_version, estimate=True
-            )
+            version = EngineVersion(name=NAME, version=game.version, tree_version=game.tree_version, estimate=True)
+            self._answer_from(pack, version)
+            self._version = version
         return self._version.model_dump(mode="json")
 
     def handle(self, op: str, args: dict[str, Any]) -> Any:
@@ -201,42 +195,32 @@ class SketchBackend:
         except (ValidationError, KeyError) as exc:
             raise Refused(f"malformed arguments for {op}: {exc}") from exc
 
-    def _assemble(self, pack: Pack) -> None:
-        wording, sums, needs = Wording(pack), Sums(pack), Needs(pack)
-        wardrobe, offence = Wardrobe(pack, wording), Offence(pack, sums)
-        calculator = Calculator(pack, Sheets(pack, wardrobe), Defence(pack, sums), offence, needs)
-        desk = Desk(
-            pack,
-            calculator,
-            Inspector(pack, needs, offence),
-            Exporter(pack, wording, wardrobe),
-            Loader(pack, wording),
-        )
-        answers = Answers(pack, wording)
+    def _answer_from(self, pack: Pack, version: EngineVersion) -> None:
+        wording, sums, requirements = Wording(pack), Sums(pack), Requirements(pack)
+        effects, offence, facts = ItemEffects(pack, wording), Offence(pack, sums), PackFacts(pack, wording)
+        calculator = Calculator(pack, Sheets(pack, effects), Defence(pack, sums), offence, requirements)
+        inspector = Inspector(pack, requirements, offence)
+        opened = OpenBuild(pack, calculator, inspector, Exporter(pack, wording, effects), Loader(pack, wording))
         self._facts = {
-            "classes": _plain(answers.classes()),
-            "gems": _plain(answers.gems()),
-            "nodes": _plain(answers.nodes()),
-            "bases": _plain(answers.bases()),
+            "classes": _plain(facts.classes()),
+            "gems": _plain(facts.gems()),
+            "nodes": _plain(facts.nodes()),
+            "bases": _plain(facts.bases()),
             "uniques": [],
         }
         self._operations = {
-            "affixes": lambda args: answers.affixes(args["base"]),
-            "runes": lambda args: answers.runes(args["base"]),
-            "supports_for": lambda args: answers.supports_for(args["gem_id"]),
-            "build": lambda args: desk.build(Blueprint.model_validate(args["blueprint"])),
-            "load": lambda args: desk.load(_encoded(args["xml"])),
-            "apply": lambda args: desk.apply(_CHANGES.validate_python(args["changes"])),
-            "what_if": lambda args: desk.what_if(_CANDIDATES.validate_python(args["candidates"]), args["metrics"]),
-            "stats": lambda _: Stats(engine=EngineVersion.model_validate(self.warm()), values=desk.values()),
-            "inspect": lambda _: desk.inspect(),
-            "blueprint": lambda _: desk.blueprint(),
-            "export": lambda _: desk.export(),
+            "affixes": lambda args: facts.affixes(args["base"]),
+            "runes": lambda args: facts.runes(args["base"]),
+            "supports_for": lambda args: facts.supports_for(args["gem_id"]),
+            "build": lambda args: opened.build(Blueprint.model_validate(args["blueprint"])),
+            "load": lambda args: opened.load(args["xml"].encode() if isinstance(args["xml"], str) else args["xml"]),
+            "apply": lambda args: opened.apply(_CHANGES.validate_python(args["changes"])),
+            "what_if": lambda args: opened.what_if(_CANDIDATES.validate_python(args["candidates"]), args["metrics"]),
+            "stats": lambda _: Stats(engine=version, values=opened.values()),
+            "inspect": lambda _: opened.inspect(),
+            "blueprint": lambda _: opened.blueprint(),
+            "export": lambda _: opened.export(),
         }
-
-
-def _encoded(xml: str | bytes) -> bytes:
-    return xml.encode() if isinstance(xml, str) else xml
 
 
 def _plain(answer: Any) -> Any:

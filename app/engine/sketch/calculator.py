@@ -1,25 +1,88 @@
-"""All numbers of a build: an estimate by the game's plain rules, not Path of Building's full model."""
+"""All that the engine says about a build: its numbers, an estimate by the game's plain rules, and its faults."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from app.engine.sketch.defence import Defence, enemy_for
-from app.engine.sketch.inspection import Needs
+from app.engine.sketch.gear import gem_attribute
 from app.engine.sketch.offence import Offence
-from app.engine.sketch.pack import Pack
-from app.engine.sketch.sheet import Sheet, Sheets
-from app.model.blueprint import Blueprint
-from app.model.stats import DPS, FREE_SPIRIT, damage_per_second
+from app.engine.sketch.pack import Pack, Skill, Support
+from app.engine.sketch.sheet import Sheet, Sheets, acting_supports, point_counts
+from app.model.blueprint import Blueprint, Gem, SkillGroup
+from app.model.demands import ATTRIBUTE_PER_SUPPORT
+from app.model.names import Attribute
+from app.model.stats import (
+    DPS,
+    FREE_SPIRIT,
+    GemFinding,
+    Inspection,
+    ItemFinding,
+    Requirement,
+    damage_per_second,
+)
+
+ATTRIBUTES = tuple(attribute.value for attribute in Attribute)
+
+Need = tuple[str, float, str]
+"""Attribute (or "level"), amount, who asks."""
+
+
+class Requirements:
+    """What items, gems and supports ask for."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+
+    def outputs(self, sheet: Sheet) -> dict[str, float]:
+        """Return the largest requirement per attribute as ReqStr, ReqDex, ReqInt; absent when there is none."""
+        found: dict[str, float] = {}
+        for attribute, amount, _ in self.all(sheet):
+            if attribute != "level" and amount > 0:
+                key = f"Req{attribute.capitalize()}"
+                found[key] = max(found.get(key, 0.0), amount)
+        return found
+
+    def all(self, sheet: Sheet) -> Iterator[Need]:
+        """Yield every requirement of items, gems and supports."""
+        for slot, worn in sorted(sheet.worn.items()):
+            for attribute, amount in worn.requires.items():
+                yield attribute, amount, f"{slot}: {worn.item.title or worn.base.name}"
+        for group in sheet.blueprint.groups:
+            for gem in group.gems if group.enabled else []:
+                fact = self._pack.skills.get(gem.gem_id)
+                if fact is None or not gem.enabled:
+                    continue
+                levels = self._pack.game.gem_levels
+                level = max(1, levels[min(gem.level, len(levels)) - 1])
+                yield "level", level, gem.name
+                for attribute, share in zip(ATTRIBUTES, fact.attributes, strict=True):
+                    yield attribute, gem_attribute(level, share), gem.name
+        for attribute, count in self.support_counts(sheet.blueprint).items():
+            yield attribute, count * ATTRIBUTE_PER_SUPPORT, "Support Gems"
+
+    def support_counts(self, blueprint: Blueprint) -> dict[str, int]:
+        """Return enabled supports per attribute colour."""
+        counts = dict.fromkeys(ATTRIBUTES, 0)
+        for group in blueprint.groups:
+            for gem in group.gems if group.enabled else []:
+                fact = self._pack.supports.get(gem.gem_id)
+                if fact and gem.enabled and fact.colour:
+                    counts[fact.colour] += 1
+        return counts
 
 
 class Calculator:
     """Calculates blueprints; holds no build."""
 
-    def __init__(self, pack: Pack, sheets: Sheets, defence: Defence, offence: Offence, needs: Needs) -> None:
+    def __init__(
+        self, pack: Pack, sheets: Sheets, defence: Defence, offence: Offence, requirements: Requirements
+    ) -> None:
         self._game = pack.game
         self._sheets = sheets
         self._defence = defence
         self._offence = offence
-        self._needs = needs
+        self._requirements = requirements
 
     def values(self, blueprint: Blueprint) -> dict[str, float]:
         """Return every output under PoB's names, plus DPS.
@@ -32,10 +95,16 @@ class Calculator:
         enemy = enemy_for(self._game, blueprint.level, blueprint.config)
         out = self._defence.outputs(sheet.stats, pools, enemy, blueprint.config)
         out[FREE_SPIRIT] = pools["spirit"] - sheet.reserved
-        out |= self._needs.outputs(sheet)
+        out |= self._requirements.outputs(sheet)
         if sheet.main is not None:
             out |= self._offence.outputs(sheet, sheet.main, pools, enemy)
-        full = self._full_dps(blueprint)
+        full = 0.0
+        for index, group in enumerate(blueprint.groups, 1):
+            if group.in_full_dps and group.enabled:
+                counted = self._sheets.sheet(blueprint, index)
+                if counted.main is not None:
+                    own = self._defence.pools(counted.stats, blueprint.level)
+                    full += self._offence.outputs(counted, counted.main, own, enemy).get("CombinedDPS", 0.0)
         if full > 0:
             out["FullDPS"] = full
         dps = damage_per_second(out)
@@ -47,13 +116,88 @@ class Calculator:
         """Return the character sheet the numbers come from."""
         return self._sheets.sheet(blueprint)
 
-    def _full_dps(self, blueprint: Blueprint) -> float:
-        total = 0.0
-        for index, group in enumerate(blueprint.groups, 1):
-            if group.in_full_dps and group.enabled:
-                sheet = self._sheets.sheet(blueprint, index)
-                pools = self._defence.pools(sheet.stats, blueprint.level)
-                enemy = enemy_for(self._game, blueprint.level, blueprint.config)
-                if sheet.main is not None:
-                    total += self._offence.outputs(sheet, sheet.main, pools, enemy).get("CombinedDPS", 0.0)
-        return total
+
+_UNREAD = "the sketch engine does not count this line"
+_MOST_SUPPORTS = 5
+
+
+class Inspector:
+    """Inspects a build."""
+
+    def __init__(self, pack: Pack, requirements: Requirements, offence: Offence) -> None:
+        self._pack = pack
+        self._requirements = requirements
+        self._offence = offence
+
+    def inspect(self, sheet: Sheet, values: dict[str, float], dropped: list[int]) -> Inspection:
+        """Return requirements, warnings, unread lines, idle gems and points of the build behind the sheet.
+
+        Requirements are the largest per attribute and every one of a level, as Path of Building tells them.
+        """
+        blueprint = sheet.blueprint
+        largest: dict[str, Requirement] = {}
+        levels: list[Requirement] = []
+        for attribute, amount, source in self._requirements.all(sheet):
+            if attribute == "level":
+                if amount > 1:
+                    levels.append(_requirement(attribute, amount, blueprint.level, source))
+            elif amount > (largest[attribute].required if attribute in largest else 0):
+                largest[attribute] = _requirement(attribute, amount, values[attribute.capitalize()], source)
+        disabled = None
+        if sheet.main is None:
+            disabled = "no main skill"
+        elif not self._offence.usable(sheet.main, sheet.weapon):
+            disabled = "Main Hand weapon is not usable with this skill"
+        return Inspection(
+            requirements=[*(largest[a] for a in ATTRIBUTES if a in largest), *levels],
+            warnings=self._warnings(blueprint, values),
+            unparsed=[
+                ItemFinding(slot=slot, line=line, reason=_UNREAD)
+                for slot, worn in sorted(sheet.worn.items())
+                for line in worn.unread
+            ],
+            idle_gems=[
+                GemFinding(group=index, gem=number, name=gem.name, reason=reason)
+                for index, group in enumerate(blueprint.groups, 1)
+                if group.enabled
+                for number, gem in enumerate(group.gems, 1)
+                if gem.enabled and (reason := self._idle_reason(group, gem))
+            ],
+            points=point_counts(self._pack, blueprint),
+            support_counts=self._requirements.support_counts(blueprint),
+            disabled_reason=disabled,
+            dropped_nodes=dropped,
+            modelled=DPS in values,
+        )
+
+    def _idle_reason(self, group: SkillGroup, gem: Gem) -> str | None:
+        fact = self._pack.gem(gem.gem_id)
+        if fact is None:
+            return "unknown gem"
+        if isinstance(fact, Skill):
+            return None
+        known = [self._pack.gem(g.gem_id) for g in group.gems if g.enabled]
+        supports = [f for f in known if isinstance(f, Support)]
+        skills = [f for f in known if isinstance(f, Skill)]
+        if not any(fact.name in skill.supports for skill in skills):
+            return "it supports no skill of its group"
+        if not any(fact in acting_supports(skill, supports) for skill in skills) or supports.count(fact) > 1:
+            return "another support of its kind takes its place"
+        return None
+
+    def _warnings(self, blueprint: Blueprint, values: dict[str, float]) -> list[str]:
+        found = []
+        if values[FREE_SPIRIT] < 0:
+            found.append(f"You do not have enough Spirit: {-values['SpiritUnreserved']:g} missing")
+        if values.get("ManaCost", 0.0) > values["Mana"]:
+            found.append("You cannot pay the mana cost of the main skill once")
+        found += [
+            f"Too many supports in {group.label or group.gems[0].name}"
+            for group in blueprint.groups
+            if sum(gem.gem_id in self._pack.supports for gem in group.gems) > _MOST_SUPPORTS
+        ]
+        return sorted(found)
+
+
+def _requirement(attribute: str, required: float, available: float, source: str) -> Requirement:
+    return Requirement(attribute=attribute, required=required, available=available, source=source)

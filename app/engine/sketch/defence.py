@@ -118,7 +118,21 @@ class Defence:
 
     def outputs(self, stats: Stats, pools: Stats, enemy: Enemy, config: dict[str, ConfigValue]) -> dict[str, float]:
         """Return everything about survival under PoB's names."""
-        out = self._resistances(stats, config)
+        sums = self._sums
+        penalty = float(config.get("resistancePenalty", self._game.resistance_penalty))
+        out: dict[str, float] = {}
+        for kind in (*ELEMENTS, "chaos"):
+            base = 0.0 if kind == "chaos" else penalty + self._game.quests["elemental_resistances"]
+            total = base + sums.total(stats, f"{kind}_resistance", "flat")
+            most = ELEMENTAL_RESISTANCE_CAP + sums.total(stats, f"max_{kind}_resistance", "flat")
+            name = f"{kind.capitalize()}Resist"
+            out[name], out[f"{name}Total"] = min(total, most), total
+            out[f"{name}OverCap"], out[f"Missing{name}"] = max(0.0, total - most), max(0.0, most - total)
+        life = sums.total(stats, "life_regeneration", "flat")
+        life += pools["life"] * sums.total(stats, "life_regeneration_percent", "flat") / 100
+        life *= 1 + sums.total(stats, "life_regeneration", "inc") / 100
+        mana = pools["mana"] * MANA_REGENERATION * (1 + sums.total(stats, "mana_regeneration", "inc") / 100)
+        moving = (1 + sums.total(stats, "movement_speed", "flat") / 100) * (1 - stats.get("movement_penalty", 0.0))
         out |= {
             "Str": pools["str"],
             "Dex": pools["dex"],
@@ -132,39 +146,16 @@ class Defence:
             "Evasion": pools["evasion"],
             "Spirit": pools["spirit"],
             "EvadeChance": round(enemy.evade_chance(pools["evasion"])),
-            "EffectiveBlockChance": min(MOST_BLOCK, self._sums.scaled(stats, "block", stats.get("block", 0.0))),
-            **self._recovery(stats, pools),
+            "EffectiveBlockChance": min(MOST_BLOCK, sums.scaled(stats, "block", stats.get("block", 0.0))),
+            "LifeRegenRecovery": round(life, 1),
+            "ManaRegenRecovery": round(mana, 1),
+            MOVEMENT: round(moving, 4),
         }
         return out | self._survival(stats, pools, enemy, out)
 
     def _pool(self, stats: Stats, name: str, base: float, quest_increase: float) -> float:
         flat = base + self._sums.total(stats, name, "flat")
         return flat * (1 + (quest_increase + self._sums.total(stats, name, "inc")) / 100)
-
-    def _resistances(self, stats: Stats, config: dict[str, ConfigValue]) -> dict[str, float]:
-        penalty = float(config.get("resistancePenalty", self._game.resistance_penalty))
-        out = {}
-        for kind in (*ELEMENTS, "chaos"):
-            base = 0.0 if kind == "chaos" else penalty + self._game.quests["elemental_resistances"]
-            total = base + self._sums.total(stats, f"{kind}_resistance", "flat")
-            most = ELEMENTAL_RESISTANCE_CAP + self._sums.total(stats, f"max_{kind}_resistance", "flat")
-            name = f"{kind.capitalize()}Resist"
-            out[name], out[f"{name}Total"] = min(total, most), total
-            out[f"{name}OverCap"], out[f"Missing{name}"] = max(0.0, total - most), max(0.0, most - total)
-        return out
-
-    def _recovery(self, stats: Stats, pools: Stats) -> dict[str, float]:
-        sums = self._sums
-        life = sums.total(stats, "life_regeneration", "flat")
-        life += pools["life"] * sums.total(stats, "life_regeneration_percent", "flat") / 100
-        life *= 1 + sums.total(stats, "life_regeneration", "inc") / 100
-        mana = pools["mana"] * MANA_REGENERATION * (1 + sums.total(stats, "mana_regeneration", "inc") / 100)
-        moving = (1 + sums.total(stats, "movement_speed", "flat") / 100) * (1 - stats.get("movement_penalty", 0.0))
-        return {
-            "LifeRegenRecovery": round(life, 1),
-            "ManaRegenRecovery": round(mana, 1),
-            MOVEMENT: round(moving, 4),
-        }
 
     def _survival(self, stats: Stats, pools: Stats, enemy: Enemy, out: dict[str, float]) -> dict[str, float]:
         life, shield = pools["life"], pools["energy_shield"]
@@ -173,7 +164,10 @@ class Defence:
         found: dict[str, float] = {}
         for kind in DAMAGE_TYPES:
             armour = pools["armour"] if kind == "physical" else on_elements if kind in ELEMENTS else 0.0
-            resisted = _resisted(out.get(f"{kind.capitalize()}Resist", 0.0), enemy, kind)
+            resistance = out.get(f"{kind.capitalize()}Resist", 0.0)
+            if kind in ELEMENTS and resistance > 0:
+                resistance -= enemy.penetration
+            resisted = 1.0 if kind == "physical" else 1 - max(-200.0, resistance) / 100
             amount = enemy.damage * (CHAOS_SHARE if kind == "chaos" else 1.0)
             taken[kind] = amount * resisted * (1 - armour_reduction(armour, amount * resisted))
             pool = life + (shield / CHAOS_ON_SHIELD if kind == "chaos" else shield)
@@ -183,13 +177,6 @@ class Defence:
         avoided = (1 - out["EvadeChance"] / 100) * (1 - out["EffectiveBlockChance"] * BLOCKED_SHARE / 100)
         found[EHP] = hits * enemy.damage * (len(ELEMENTS) + 1 + CHAOS_SHARE) / avoided
         return found
-
-
-def _resisted(resistance: float, enemy: Enemy, kind: str) -> float:
-    if kind == "physical":
-        return 1.0
-    pierced = resistance - enemy.penetration if kind in ELEMENTS and resistance > 0 else resistance
-    return 1 - max(-200.0, pierced) / 100
 
 
 def _maximum_hit(pool: float, armour: float) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from app.engine.protocol import Refused
 from app.engine.sketch import lines as itemtext
 from app.engine.sketch.lines import Wording, mean, rolled
-from app.engine.sketch.pack import Affix, Amount, Base, Pack
-from app.model.blueprint import AffixRoll, GearItem
+from app.engine.sketch.pack import Amount, Base, Pack, WeaponNumbers
+from app.model.blueprint import GearItem
 
 Entry = tuple[str, Amount]
 TABLES = {"Jewel": "Jewel"}
@@ -57,7 +56,7 @@ class Worn:
     buff: dict[str, float] = field(default_factory=dict)
 
 
-class Wardrobe:
+class ItemEffects:
     """Turns items into what they do; every item object is worked out once."""
 
     _MOST = 4096
@@ -77,14 +76,54 @@ class Wardrobe:
         if found is None or found.item is not item:
             if len(self._known) >= self._MOST:
                 self._known.clear()
-            found = self._known[id(item)] = self._make(item)
+            found = self._known[id(item)] = self._read(item)
         return found
+
+    def _read(self, item: GearItem) -> Worn:
+        """Work the item out: from its affixes, or from the lines of its text as far as the pack has their wording."""
+        base = self.base(item)
+        unread: list[str] = []
+        if item.text is None:
+            entries = [*self.implicit(item), *self.runes(item), *self.explicit(item)]
+        else:
+            entries = []
+            for line in itemtext.read(item.text).lines:
+                entry = self._wording.read(line)
+                if entry is not None:
+                    entries.append(entry)
+                elif not line.startswith(("Grants Skill:", "Bonded:")):
+                    unread.append(line)
+        totals: dict[str, float] = {}
+        for stat, amount in entries:
+            totals[stat] = totals.get(stat, 0.0) + mean(amount)
+        requires = self._requires(base, item)
+        weapon = _weapon(base, base.weapon, totals, item.quality) if base.weapon else None
+        stats = {k: v for k, v in totals.items() if not (weapon and k in _WEAPON_ONLY)}
+        if base.defences:
+            stats = _with_defences(base, stats, item.quality)
+        return Worn(item, base, stats, requires, weapon, tuple(unread), base.buff)
+
+    def _requires(self, base: Base, item: GearItem) -> dict[str, int]:
+        needs = {"level": 1, **base.requires}
+        if base.grants and base.grants.levels:
+            needs["level"] = max(needs["level"], self._pack.game.gem_levels[granted_level(self._pack, item) - 1])
+            if base.grants.intelligence:
+                needs["int"] = gem_attribute(needs["level"], base.grants.intelligence)
+        for rune in item.runes:
+            if rune in self._pack.runes:
+                needs["level"] = max(needs["level"], self._pack.runes[rune].level)
+        return needs
 
     def explicit(self, item: GearItem) -> list[Entry]:
         """Return stats and amounts of the explicit affixes, prefixes first."""
+        table = TABLES.get(self.base(item).type, "")
         found: list[Entry] = []
-        for affix, roll in self._affixes(item):
-            found += [(s, rolled(span, roll.roll)) for s, span in zip(affix.family.stats, affix.spans, strict=True)]
+        for side, rolls in (("prefix", item.prefixes), ("suffix", item.suffixes)):
+            for roll in rolls:
+                affix = self._pack.affixes.get((table, roll.id))
+                if affix is None or affix.family.side != side:
+                    raise Refused(f"unknown {side} {roll.id!r} for {item.base}")
+                found += [(s, rolled(span, roll.roll)) for s, span in zip(affix.family.stats, affix.spans, strict=True)]
         return found
 
     def implicit(self, item: GearItem) -> list[Entry]:
@@ -111,52 +150,6 @@ class Wardrobe:
         if base is None:
             raise Refused(f"unknown item base {item.base!r}")
         return base
-
-    def _affixes(self, item: GearItem) -> Iterator[tuple[Affix, AffixRoll]]:
-        table = TABLES.get(self.base(item).type, "")
-        for side, rolls in (("prefix", item.prefixes), ("suffix", item.suffixes)):
-            for roll in rolls:
-                affix = self._pack.affixes.get((table, roll.id))
-                if affix is None or affix.family.side != side:
-                    raise Refused(f"unknown {side} {roll.id!r} for {item.base}")
-                yield affix, roll
-
-    def _make(self, item: GearItem) -> Worn:
-        base = self.base(item)
-        unread: tuple[str, ...] = ()
-        if item.text is None:
-            entries = [*self.implicit(item), *self.runes(item), *self.explicit(item)]
-        else:
-            entries, unread = self._written(item.text)
-        totals = _summed(entries)
-        requires = self._requires(base, item)
-        weapon = _weapon(base, totals, item.quality) if base.weapon else None
-        stats = {k: v for k, v in totals.items() if not (weapon and k in _WEAPON_ONLY)}
-        if base.defences:
-            stats = _with_defences(base, stats, item.quality)
-        return Worn(item, base, stats, requires, weapon, unread, base.buff)
-
-    def _written(self, text: str) -> tuple[list[Entry], tuple[str, ...]]:
-        entries: list[Entry] = []
-        unread: list[str] = []
-        for line in itemtext.read(text).lines:
-            entry = self._wording.read(line)
-            if entry is not None:
-                entries.append(entry)
-            elif not line.startswith(("Grants Skill:", "Bonded:")):
-                unread.append(line)
-        return entries, tuple(unread)
-
-    def _requires(self, base: Base, item: GearItem) -> dict[str, int]:
-        needs = {"level": 1, **base.requires}
-        if base.grants and base.grants.levels:
-            needs["level"] = max(needs["level"], self._pack.game.gem_levels[granted_level(self._pack, item) - 1])
-            if base.grants.intelligence:
-                needs["int"] = gem_attribute(needs["level"], base.grants.intelligence)
-        for rune in item.runes:
-            if rune in self._pack.runes:
-                needs["level"] = max(needs["level"], self._pack.runes[rune].level)
-        return needs
 
 
 def rune_kinds(base: Base) -> frozenset[str]:
@@ -186,16 +179,7 @@ def gem_attribute(level: int, share: float) -> int:
     return need if need >= 8 else 0
 
 
-def _summed(entries: Iterable[Entry]) -> dict[str, float]:
-    totals: dict[str, float] = {}
-    for stat, amount in entries:
-        totals[stat] = totals.get(stat, 0.0) + mean(amount)
-    return totals
-
-
-def _weapon(base: Base, totals: dict[str, float], quality: int) -> Weapon:
-    assert base.weapon is not None
-    numbers = base.weapon
+def _weapon(base: Base, numbers: WeaponNumbers, totals: dict[str, float], quality: int) -> Weapon:
     damage = {kind: totals[stat] for stat, kind in _DAMAGE.items() if stat in totals}
     physical = damage.get("physical", 0.0) + sum(numbers.damage) / 2
     damage["physical"] = physical * (1 + totals.get("physical_damage", 0.0) / 100) * (1 + quality / 100)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
 
 from app.engine.protocol import Refused
 from app.engine.sketch.pack import Amount, Number, Pack, Span, Spans
@@ -19,6 +18,7 @@ class Wording:
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
+        self._stats_by_shape = {stat.line: key for key, stat in pack.stats.items()}
 
     def line(self, stat: str, amount: Amount) -> str:
         """Return the line of a stat with its number(s)."""
@@ -26,7 +26,11 @@ class Wording:
 
     def span_line(self, stat: str, spans: Spans) -> str:
         """Return the line with ranges as the game shows them: +(10-19) to maximum Life."""
-        return self._fill(stat, [_span_text(span) for span in span_parts(spans)])
+        texts = []
+        for span in span_parts(spans):
+            low, high = span if isinstance(span, tuple) else (span, span)
+            texts.append(_plain(low) if low == high else f"({_plain(low)}-{_plain(high)})")
+        return self._fill(stat, texts)
 
     def read(self, line: str) -> tuple[str, Amount] | None:
         """Return stat and number(s) of a line, or None when the pack has no such wording."""
@@ -38,10 +42,6 @@ class Wording:
         if len(numbers) == 2:
             return stat, (numbers[0], numbers[1])
         return stat, numbers[0] if numbers else 1
-
-    @cached_property
-    def _stats_by_shape(self) -> dict[str, str]:
-        return {stat.line: key for key, stat in self._pack.stats.items()}
 
     def _fill(self, stat: str, texts: list[str]) -> str:
         line = self._pack.stats[stat].line
@@ -69,27 +69,20 @@ def span_parts(spans: Spans) -> tuple[Span, ...]:
 
 def rolled(spans: Spans, roll: float) -> Amount:
     """Return the amount at a place 0.0-1.0 of its range, rounded half up at the decimals of its ends, as PoB does."""
-    numbers = [_at(span, roll) for span in span_parts(spans)]
+    numbers: list[Number] = []
+    for span in span_parts(spans):
+        if isinstance(span, tuple):
+            low, high = span
+            scale: int = 10 ** max(_decimals(low), _decimals(high))
+            value = math.floor((low + roll * (high - low)) * scale + 0.5 + 1e-9)
+            numbers.append(value if scale == 1 else value / scale)
+        else:
+            numbers.append(span)
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
-
-
-def _at(span: Span, roll: float) -> Number:
-    if not isinstance(span, tuple):
-        return span
-    low, high = span
-    scale: int = 10 ** max(_decimals(low), _decimals(high))
-    value = math.floor((low + roll * (high - low)) * scale + 0.5 + 1e-9)
-    return value if scale == 1 else value / scale
 
 
 def _decimals(number: Number) -> int:
     return len(str(number).partition(".")[2]) if isinstance(number, float) else 0
-
-
-def _span_text(span: Span) -> str:
-    if not isinstance(span, tuple):
-        return _plain(span)
-    return _plain(span[0]) if span[0] == span[1] else f"({_plain(span[0])}-{_plain(span[1])})"
 
 
 def _plain(number: Number) -> str:
@@ -142,10 +135,7 @@ def read(text: str) -> ItemText:
     rarity = raw[0].removeprefix("Rarity:").strip().upper()
     titled = rarity in ("RARE", "UNIQUE", "RELIC") and len(raw) > 2
     title, rest = (raw[1], raw[2:]) if titled else ("", raw[1:])
-    return _body(rarity, title, rest[0], rest[1:])
-
-
-def _body(rarity: str, title: str, base: str, rest: list[str]) -> ItemText:
+    base, rest = rest[0], rest[1:]
     headers: dict[str, list[str]] = {}
     affixes: dict[str, list[tuple[str, float]]] = {"Prefix": [], "Suffix": []}
     lines: list[str] = []

@@ -20,7 +20,7 @@ ACCURACY_AT_RANGE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class PreparedSkill:
     """A skill use with everything that depends on neither damage type nor enemy."""
 
     skill: Skill
@@ -40,7 +40,7 @@ class Offence:
     def outputs(self, sheet: Sheet, use: SkillUse, pools: Stats, enemy: Enemy) -> dict[str, float]:
         """Return DPS and its parts under PoB's names; `pools` holds mana, life and accuracy."""
         made = self.prepare(sheet, use)
-        speed = self._speed(sheet.stats, made)
+        speed = self._uses_per_second(sheet.stats, made)
         out = {"GemLevel": made.level, "Speed": speed, **self._cost(sheet.stats, made, use, pools, speed)}
         if made.skill.deals_damage and self.usable(use, made.weapon):
             out |= self._damage(sheet.stats, made, pools, enemy, speed)
@@ -50,7 +50,7 @@ class Offence:
         """Return whether the weapon in hand fits the skill."""
         return not use.skill.weapons or (weapon is not None and weapon.type in use.skill.weapons)
 
-    def prepare(self, sheet: Sheet, use: SkillUse) -> Use:
+    def prepare(self, sheet: Sheet, use: SkillUse) -> PreparedSkill:
         """Return level, flags and effects of the use."""
         skill, weapon = use.skill, sheet.weapon
         flags = skill.flags | {t.lower() for t in skill.types if t in _TYPE_FLAGS}
@@ -60,9 +60,9 @@ class Offence:
             flags |= weapon.flags
         level = use.gem.level + self._sums.total(sheet.stats, "gem_level", "flat", flags)
         effects = (*sheet.lasting, *(e for support in use.supports for e in support.effects))
-        return Use(skill, level, flags, effects, weapon)
+        return PreparedSkill(skill, level, flags, effects, weapon)
 
-    def _damage(self, stats: Stats, use: Use, pools: Stats, enemy: Enemy, speed: float) -> dict[str, float]:
+    def _damage(self, stats: Stats, use: PreparedSkill, pools: Stats, enemy: Enemy, speed: float) -> dict[str, float]:
         sums, flags = self._sums, use.flags
         parts = self._parts(stats, use, pools)
         is_attack = "attack" in flags
@@ -86,22 +86,28 @@ class Offence:
             "CombinedDPS": average * speed,
         }
 
-    def _parts(self, stats: Stats, use: Use, pools: Stats) -> dict[str, float]:
+    def _parts(self, stats: Stats, use: PreparedSkill, pools: Stats) -> dict[str, float]:
         base = self._base(stats, use)
-        gained = {k: sum(base.values()) * self._extra(stats, use, k, pools) / 100 for k in DAMAGE_TYPES}
         found = {}
         for kind in DAMAGE_TYPES:
-            amount = base.get(kind, 0.0) + gained[kind]
+            extra = self._sums.total(stats, "extra", "flat", use.flags, kind)
+            for effect in matching(use.effects, "extra", use.flags, kind):
+                scale = 1.0
+                for pool, step in effect.per.items():
+                    scale *= pools[pool] / step
+                extra += effect.flat * scale
+            amount = base.get(kind, 0.0) + sum(base.values()) * extra / 100
             if amount > 0:
                 effects = matching(use.effects, "damage", use.flags, kind)
                 increased = self._sums.total(stats, "damage", "inc", use.flags, kind) + sum(e.inc for e in effects)
                 found[kind] = amount * (1 + increased / 100) * more(effects)
         return found
 
-    def _base(self, stats: Stats, use: Use) -> dict[str, float]:
+    def _base(self, stats: Stats, use: PreparedSkill) -> dict[str, float]:
         skill, level = use.skill, use.level
         if skill.damage:
-            return {kind: self._mean(spans, level) for kind, spans in skill.damage.items()}
+            middles = {k: tuple((low + high) / 2 for low, high in spans) for k, spans in skill.damage.items()}
+            return {kind: at_level(samples, self._samples, level) for kind, samples in middles.items()}
         weapon = use.weapon.damage if use.weapon else {}
         scale = at_level(skill.multiplier, self._samples, level)
         added = {k: self._sums.total(stats, "added", "flat", use.flags, k) for k in DAMAGE_TYPES}
@@ -112,19 +118,7 @@ class Offence:
             base["physical"] -= physical * share / 100
         return base
 
-    def _mean(self, spans: tuple[tuple[float, float], ...], level: float) -> float:
-        return at_level(tuple((low + high) / 2 for low, high in spans), self._samples, level)
-
-    def _extra(self, stats: Stats, use: Use, kind: str, pools: Stats) -> float:
-        found = self._sums.total(stats, "extra", "flat", use.flags, kind)
-        for effect in matching(use.effects, "extra", use.flags, kind):
-            scale = 1.0
-            for pool, step in effect.per.items():
-                scale *= pools[pool] / step
-            found += effect.flat * scale
-        return found
-
-    def _crit(self, stats: Stats, use: Use) -> tuple[float, float]:
+    def _crit(self, stats: Stats, use: PreparedSkill) -> tuple[float, float]:
         """Return chance and bonus in percent; the base bonus of a character is 100."""
         weapon = use.weapon if "attack" in use.flags else None
         chance_effects = matching(use.effects, "crit_chance", use.flags)
@@ -136,7 +130,7 @@ class Offence:
         increased = self._sums.total(stats, "crit_bonus", "inc", use.flags) + sum(e.inc for e in bonus_effects)
         return chance, flat * (1 + increased / 100) * more(bonus_effects)
 
-    def _speed(self, stats: Stats, use: Use) -> float:
+    def _uses_per_second(self, stats: Stats, use: PreparedSkill) -> float:
         effects = matching(use.effects, "speed", use.flags)
         increased = self._sums.total(stats, "speed", "inc", use.flags) + sum(e.inc for e in effects)
         factor = (1 + increased / 100) * more(effects)
@@ -144,15 +138,14 @@ class Offence:
             seconds = use.skill.cast_time / factor + use.skill.delay
             return 1 / seconds if seconds > 0 else 0.0
         rate = (use.weapon.rate if use.weapon else 1.0) * factor * (1 + use.skill.speed / 100)
-        return self._with_reload(use, rate, factor) if use.skill.bolts else rate
-
-    def _with_reload(self, use: Use, rate: float, factor: float) -> float:
-        """Bolts are fired at `rate`, then all are reloaded; attack speed quickens the reload too."""
+        if not use.skill.bolts:
+            return rate
+        # bolts are fired at `rate`, then all are reloaded; attack speed quickens the reload too
         bolts = at_level(use.skill.bolts, self._samples, use.level)
         reload = (use.weapon.reload if use.weapon else 0.8) / (factor * (1 + use.skill.reload_speed / 100))
         return bolts / (bolts / rate + reload)
 
-    def _cost(self, stats: Stats, use: Use, made: SkillUse, pools: Stats, speed: float) -> dict[str, float]:
+    def _cost(self, stats: Stats, use: PreparedSkill, made: SkillUse, pools: Stats, speed: float) -> dict[str, float]:
         if not use.skill.mana:
             return {"ManaCost": 0.0, "ManaPerSecondCost": 0.0}
         cost = at_level(use.skill.mana, self._samples, use.level)

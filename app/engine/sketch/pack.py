@@ -235,7 +235,11 @@ class Pack:
     @cached_property
     def affixes(self) -> dict[tuple[str, str], Affix]:
         """Return all affixes by (table, id); the table is "Jewel" for jewels, else ""."""
-        return {(f.only, tier[0]): _affix(f, tier) for f in self.families for tier in f.tiers}
+        return {
+            (f.only, tier[0]): Affix(id=tier[0], name=tier[1], level=tier[2], spans=tier[3:], family=f)
+            for f in self.families
+            for tier in f.tiers
+        }
 
     @cached_property
     def neighbours(self) -> dict[int, tuple[int, ...]]:
@@ -265,10 +269,6 @@ class Pack:
     def gem(self, gem_id: str) -> Skill | Support | None:
         """Return the gem of that id, or None."""
         return self.skills.get(gem_id) or self.supports.get(gem_id)
-
-
-def _affix(family: AffixFamily, tier: tuple[Any, ...]) -> Affix:
-    return Affix(id=tier[0], name=tier[1], level=tier[2], spans=tier[3:], family=family)
 
 
 def _read(folder: Path, name: str) -> Any:

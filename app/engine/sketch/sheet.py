@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.engine.protocol import Refused
-from app.engine.sketch.gear import Wardrobe, Weapon, Worn
+from app.engine.sketch.gear import ItemEffects, Weapon, Worn
 from app.engine.sketch.lines import mean
-from app.engine.sketch.pack import Effect, Pack, Passive, Skill, Support
-from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, SWAP, Blueprint, Gem, PassiveNode, SkillGroup
+from app.engine.sketch.pack import Effect, Pack, Skill, Support
+from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, OFF_HAND, SWAP, Blueprint, Gem, PassiveNode, SkillGroup
 
 Stats = dict[str, float]
 Kind = Literal["flat", "inc"]
@@ -31,7 +31,11 @@ class Sums:
         question = (quantity, kind, flags, type_)
         keys = self._keys.get(question)
         if keys is None:
-            keys = self._keys[question] = self._matching(*question)
+            keys = self._keys[question] = tuple(
+                (key, -1 if stat.less else 1)
+                for key, stat in self._pack.by_quantity.get((quantity, kind), ())
+                if stat.flags <= flags and (not stat.types or type_ in stat.types)
+            )
         found = 0.0
         for key, sign in keys:
             if key in stats:
@@ -42,13 +46,6 @@ class Sums:
         """Return (base + flat) x (1 + increased), the game's rule for a pool or rating."""
         flat = base + self.total(stats, quantity, "flat")
         return flat * (1 + self.total(stats, quantity, "inc") / 100)
-
-    def _matching(self, quantity: str, kind: str, flags: frozenset[str], type_: str) -> tuple[tuple[str, int], ...]:
-        return tuple(
-            (key, -1 if stat.less else 1)
-            for key, stat in self._pack.by_quantity.get((quantity, kind), ())
-            if stat.flags <= flags and (not stat.types or type_ in stat.types)
-        )
 
 
 def add(into: Stats, more: Stats) -> None:
@@ -86,7 +83,15 @@ _STARTS = ("start", "ascendancy_start")
 
 def connected(pack: Pack, blueprint: Blueprint) -> tuple[list[PassiveNode], list[int]]:
     """Return the passives that hold together, in their order, and the ids that do not (unknown or cut off)."""
-    reached = _reach(pack, blueprint, {node.id for node in blueprint.nodes})
+    wanted = {node.id for node in blueprint.nodes}
+    reached: set[int] = set()
+    frontier = roots(pack, blueprint)
+    while frontier:
+        current = frontier.pop()
+        reached.add(current)
+        for other in pack.neighbours[current]:
+            if other in wanted and other not in reached and pack.passives[other].kind not in _STARTS:
+                frontier.append(other)
     kept = [node for node in blueprint.nodes if node.id in reached]
     return kept, [node.id for node in blueprint.nodes if node.id not in reached]
 
@@ -114,19 +119,6 @@ def roots(pack: Pack, blueprint: Blueprint) -> list[int]:
     """Return the start passives of the class and its ascendancy."""
     chosen = pack.classes[blueprint.class_name]
     return [chosen.start, *(a.start for a in chosen.ascendancies if a.name == blueprint.ascendancy)]
-
-
-def _reach(pack: Pack, blueprint: Blueprint, wanted: Iterable[int]) -> set[int]:
-    open_ids = set(wanted)
-    reached: set[int] = set()
-    frontier = roots(pack, blueprint)
-    while frontier:
-        current = frontier.pop()
-        reached.add(current)
-        for other in pack.neighbours[current]:
-            if other in open_ids and other not in reached and pack.passives[other].kind not in _STARTS:
-                frontier.append(other)
-    return reached
 
 
 _ATTRIBUTES = {"str": "strength", "dex": "dexterity", "int": "intelligence"}
@@ -157,9 +149,9 @@ class Sheet:
 class Sheets:
     """Makes character sheets."""
 
-    def __init__(self, pack: Pack, wardrobe: Wardrobe) -> None:
+    def __init__(self, pack: Pack, items: ItemEffects) -> None:
         self._pack = pack
-        self._wardrobe = wardrobe
+        self._items = items
         self._passive_stats = {p.id: {k: mean(v) for k, v in p.gives.items()} for p in pack.passives.values()}
 
     def sheet(self, blueprint: Blueprint, main_group: int | None = None) -> Sheet:
@@ -168,10 +160,14 @@ class Sheets:
         Raises:
             Refused: the blueprint names something the pack does not know.
         """
-        group = self._group(blueprint, blueprint.main_group if main_group is None else main_group)
+        index = blueprint.main_group if main_group is None else main_group
+        group = blueprint.groups[index - 1] if 1 <= index <= len(blueprint.groups) else None
         swapped = bool(group and (group.slot or "").endswith(SWAP))
-        worn = {slot: self._wardrobe.worn(item) for slot, item in blueprint.items.items()}
-        stats = self._class_stats(blueprint)
+        worn = {slot: self._items.worn(item) for slot, item in blueprint.items.items()}
+        chosen = self._pack.classes.get(blueprint.class_name)
+        if chosen is None:
+            raise Refused(f"unknown class {blueprint.class_name!r}")
+        stats = dict(zip(_ATTRIBUTES.values(), map(float, chosen.attributes), strict=True))
         self._add_passives(stats, blueprint.nodes, 2 if swapped else 1)
         self._add_gear(stats, blueprint, worn, swapped)
         hand = worn.get(MAIN_HAND + (SWAP if swapped else ""))
@@ -197,15 +193,6 @@ class Sheets:
         gem, skill = active[min(group.main_skill, len(active)) - 1]
         return SkillUse(gem, skill, acting_supports(skill, [f for _, f in gems if isinstance(f, Support)]))
 
-    def _group(self, blueprint: Blueprint, index: int) -> SkillGroup | None:
-        return blueprint.groups[index - 1] if 1 <= index <= len(blueprint.groups) else None
-
-    def _class_stats(self, blueprint: Blueprint) -> Stats:
-        chosen = self._pack.classes.get(blueprint.class_name)
-        if chosen is None:
-            raise Refused(f"unknown class {blueprint.class_name!r}")
-        return dict(zip(_ATTRIBUTES.values(), map(float, chosen.attributes), strict=True))
-
     def _add_passives(self, stats: Stats, nodes: list[PassiveNode], weapon_set: int) -> None:
         for node in nodes:
             if node.weapon_set not in (0, weapon_set):
@@ -215,31 +202,25 @@ class Sheets:
                 raise Refused(f"unknown passive {node.id}")
             if given:
                 add(stats, given)
-            elif node.attribute is not None and self._passive(node).kind == "attribute":
+            elif node.attribute is not None and self._pack.passives[node.id].kind == "attribute":
                 key = _ATTRIBUTES[node.attribute]
                 stats[key] = stats.get(key, 0.0) + self._pack.game.attribute_passive
 
-    def _passive(self, node: PassiveNode) -> Passive:
-        return self._pack.passives[node.id]
-
     def _add_gear(self, stats: Stats, blueprint: Blueprint, worn: dict[str, Worn], swapped: bool) -> None:
+        """Add what acts: the weapon set in use, jewels in allocated sockets, as many charms as the belt holds."""
         sockets = {f"{JEWEL_SLOT}{n.id}" for n in blueprint.nodes}
         charms: list[Worn] = []
         for slot, thing in worn.items():
             if slot.startswith("Charm"):
                 charms += [thing] if thing.item.active else []
-            elif _counts(slot, sockets, swapped):
+            elif slot.startswith((MAIN_HAND, OFF_HAND)):
+                if slot.endswith(SWAP) == swapped:
+                    add(stats, thing.stats)
+            elif not slot.startswith("Flask") and (not slot.startswith(JEWEL_SLOT) or slot in sockets):
                 add(stats, thing.stats)
         limit = int(min(3, stats.get("charm_slots", 0)))
         for charm in charms[:limit]:
             add(stats, charm.buff)
-
-
-def _counts(slot: str, sockets: set[str], swapped: bool) -> bool:
-    """Return whether what is worn in the slot acts: jewels in allocated sockets, the weapon set in use."""
-    if slot.startswith("Weapon"):
-        return slot.endswith(SWAP) == swapped
-    return not slot.startswith("Flask") and (not slot.startswith(JEWEL_SLOT) or slot in sockets)
 
 
 def acting_supports(skill: Skill, supports: list[Support]) -> tuple[Support, ...]:

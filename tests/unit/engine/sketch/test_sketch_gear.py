@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.protocol import Refused
-from app.engine.sketch.gear import Wardrobe, gem_attribute, granted_level, rune_kinds
+from app.engine.sketch.gear import ItemEffects, gem_attribute, granted_level, rune_kinds
 from app.engine.sketch.lines import Wording, mean, rolled
 from app.engine.sketch.pack import Affix, Pack
 from app.model.blueprint import AffixRoll, GearItem
 
 
 @pytest.fixture
-def wardrobe(pack: Pack) -> Wardrobe:
-    return Wardrobe(pack, Wording(pack))
+def effects(pack: Pack) -> ItemEffects:
+    return ItemEffects(pack, Wording(pack))
 
 
 def plate(**fields: object) -> GearItem:
@@ -51,18 +51,18 @@ def test_a_roll_stays_in_its_range(low: int, width: int, roll: float) -> None:
     assert low <= amount <= low + width
 
 
-def test_local_defences_multiply_base_flat_and_quality(wardrobe: Wardrobe, pack: Pack) -> None:
+def test_local_defences_multiply_base_flat_and_quality(effects: ItemEffects, pack: Pack) -> None:
     flat = pack.affixes["", "LocalIncreasedPhysicalDamageReductionRating5"]
     increased = pack.affixes["", "LocalIncreasedPhysicalDamageReductionRatingPercent3"]
     item = plate(quality=20, prefixes=[{"id": flat.id, "roll": 1}, {"id": increased.id, "roll": 1}])
 
     expected = (66 + highest(flat)) * (1 + highest(increased) / 100) * 1.2
-    stats = wardrobe.worn(item).stats
+    stats = effects.worn(item).stats
     assert stats["armour"] == pytest.approx(expected)
     assert "armour_inc" not in stats, "a local increase does not act on other items"
 
 
-def test_a_weapon_keeps_its_local_numbers_to_itself(wardrobe: Wardrobe, pack: Pack) -> None:
+def test_a_weapon_keeps_its_local_numbers_to_itself(effects: ItemEffects, pack: Pack) -> None:
     base = pack.bases["Crude Bow"].weapon
     increased = pack.affixes["", "LocalIncreasedPhysicalDamagePercent3"]
     speed = pack.affixes["", "LocalIncreasedAttackSpeed3"]
@@ -72,7 +72,7 @@ def test_a_weapon_keeps_its_local_numbers_to_itself(wardrobe: Wardrobe, pack: Pa
         prefixes=[AffixRoll(id=increased.id, roll=1)],
         suffixes=[AffixRoll(id=speed.id, roll=1)],
     )
-    worn = wardrobe.worn(item)
+    worn = effects.worn(item)
 
     assert base is not None
     assert worn.weapon is not None
@@ -82,10 +82,10 @@ def test_a_weapon_keeps_its_local_numbers_to_itself(wardrobe: Wardrobe, pack: Pa
     assert worn.stats == {}
 
 
-def test_runes_act_by_kind_of_item(wardrobe: Wardrobe, pack: Pack) -> None:
-    armour = wardrobe.worn(plate(runes=["Desert Rune", "None"])).stats
-    wand = wardrobe.worn(GearItem(slot="Weapon 1", base="Attuned Wand", runes=["Desert Rune"])).stats
-    bow = wardrobe.worn(GearItem(slot="Weapon 1", base="Crude Bow", runes=["Desert Rune"])).weapon
+def test_runes_act_by_kind_of_item(effects: ItemEffects, pack: Pack) -> None:
+    armour = effects.worn(plate(runes=["Desert Rune", "None"])).stats
+    wand = effects.worn(GearItem(slot="Weapon 1", base="Attuned Wand", runes=["Desert Rune"])).stats
+    bow = effects.worn(GearItem(slot="Weapon 1", base="Crude Bow", runes=["Desert Rune"])).weapon
 
     assert armour["fire_resistance"] > 0
     assert wand["extra_fire"] > 0
@@ -94,11 +94,11 @@ def test_runes_act_by_kind_of_item(wardrobe: Wardrobe, pack: Pack) -> None:
     assert rune_kinds(pack.bases["Attuned Wand"]) == {"wand", "caster"}
 
 
-def test_a_wand_asks_for_what_its_skill_asks_for(wardrobe: Wardrobe, pack: Pack) -> None:
+def test_a_wand_asks_for_what_its_skill_asks_for(effects: ItemEffects, pack: Pack) -> None:
     item = GearItem(slot="Weapon 1", base="Attuned Wand", item_level=65)
 
     assert granted_level(pack, item) == 15
-    assert wardrobe.worn(item).requires == {"level": 64, "int": gem_attribute(64, 100)}
+    assert effects.worn(item).requires == {"level": 64, "int": gem_attribute(64, 100)}
 
 
 @pytest.mark.parametrize(("level", "share", "expected"), [(78, 100, 137), (1, 100, 0), (90, 50, 86), (90, 0, 0)])
@@ -117,14 +117,14 @@ def test_attribute_requirements_of_gems_follow_the_games_formula(level: int, sha
         {"text": "Rarity: RARE\n" + "x" * 10_000},
     ],
 )
-def test_what_the_pack_does_not_know_is_refused(wardrobe: Wardrobe, fields: dict[str, object]) -> None:
+def test_what_the_pack_does_not_know_is_refused(effects: ItemEffects, fields: dict[str, object]) -> None:
     with pytest.raises(Refused):
-        wardrobe.worn(plate(**fields))
+        effects.worn(plate(**fields))
 
 
-def test_text_is_read_and_lines_it_does_not_know_are_told(wardrobe: Wardrobe) -> None:
+def test_text_is_read_and_lines_it_does_not_know_are_told(effects: ItemEffects) -> None:
     text = "Rarity: RARE\nOld Coat\nFur Plate\nItem Level: 70\nImplicits: 0\n+50 to maximum Life\nSings softly"
-    worn = wardrobe.worn(plate(text=text))
+    worn = effects.worn(plate(text=text))
 
     assert worn.stats["life"] == 50
     assert worn.unread == ("Sings softly",)

@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from app.core.config import resource_dir
-from app.engine.sketch.answers import can_spawn, slots_of
 from app.engine.sketch.backend import SketchBackend
+from app.engine.sketch.facts import can_spawn, slots_of
 from app.engine.sketch.lines import Wording, parts, span_parts
 from app.engine.sketch.pack import Amount, Pack
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact

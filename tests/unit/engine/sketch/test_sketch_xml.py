@@ -10,9 +10,8 @@ from lxml import etree
 from app.engine.files.xml import canonical
 from app.engine.protocol import Refused
 from app.engine.sketch.backend import SketchBackend
-from app.engine.sketch.export import NOTES
+from app.engine.sketch.document import NOTES, Loader
 from app.engine.sketch.lines import Wording
-from app.engine.sketch.load import Loader
 from app.engine.sketch.pack import Pack
 from app.model.blueprint import Blueprint, GearItem, SkillGroup
 from tests.unit.engine.sketch.samples import RECIPES, Builder, Recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.engine.protocol import Refused
 from app.engine.sketch.gear import TABLES, rune_kinds
 from app.engine.sketch.lines import Wording
-from app.engine.sketch.pack import AffixFamily, Base, Pack, Passive, Skill, Support
+from app.engine.sketch.pack import AffixFamily, Base, Pack
 from app.engine.sketch.sheet import at_level
 from app.model.blueprint import CHARM_SLOTS, HAND_SLOTS, LIFE_FLASK, MAIN_HAND, MANA_FLASK, OFF_HAND
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
@@ -21,10 +21,17 @@ _SLOTS = {
     "Quiver": [OFF_HAND],
     "One Hand Mace": [*HAND_SLOTS],
 }
+_FLASK = {
+    "life": "life",
+    "mana": "mana",
+    "chargesUsed": "charges_used",
+    "chargesMax": "charges_max",
+    "duration": "duration_s",
+}
 _DEFENCES = {"armour": "Armour", "evasion": "Evasion", "energy_shield": "EnergyShield", "block": "BlockChance"}
 
 
-class Answers:
+class PackFacts:
     """Answers questions about the game."""
 
     def __init__(self, pack: Pack, wording: Wording) -> None:
@@ -45,17 +52,87 @@ class Answers:
 
     def gems(self) -> list[GemFact]:
         """Return all gems, sorted by id."""
-        gems = [self._skill(s) for s in self._pack.skills.values()]
-        gems += [_support(s) for s in self._pack.supports.values()]
+        game = self._pack.game
+        gems: list[GemFact] = []
+        for skill in self._pack.skills.values():
+            cost = at_level(skill.mana, game.gem_samples, 20) if skill.mana else 0.0
+            fact = GemFact(
+                id=skill.id,
+                name=skill.name,
+                kind="active",
+                colour=skill.colour,
+                tags=sorted(skill.tags),
+                skill_types=sorted(skill.types),
+                weapon_types=list(skill.wields),
+                level_requirements=[max(1, level) for level in game.gem_levels],
+                costs={"Mana": cost} if cost else {},
+                spirit=skill.spirit,
+                cast_time_s=skill.cast_time,
+                modelled=skill.deals_damage or bool(skill.effects),
+                tier=skill.tier,
+            )
+            gems.append(fact)
+        for support in self._pack.supports.values():
+            fact = GemFact(
+                id=support.id,
+                name=support.name,
+                kind="support",
+                colour=support.colour,
+                tags=sorted(support.tags),
+                level_requirements=[1],
+                natural_max_level=1,
+                family=support.family,
+                tier=support.tier,
+                modelled=bool(support.effects),
+            )
+            gems.append(fact)
         return sorted(gems, key=lambda gem: gem.id)
 
     def nodes(self) -> list[NodeFact]:
         """Return all passives, sorted by id."""
-        return [self._node(passive) for _, passive in sorted(self._pack.passives.items())]
+        found = []
+        for _, passive in sorted(self._pack.passives.items()):
+            lines = [self._wording.line(stat, amount) for stat, amount in passive.gives.items()]
+            if passive.kind == "attribute":
+                lines = [self._wording.line("any_attribute", self._pack.game.attribute_passive)]
+            fact = NodeFact(
+                id=passive.id,
+                name=passive.name,
+                kind=passive.kind,
+                mods=lines,
+                neighbours=list(self._pack.neighbours[passive.id]),
+                ascendancy=self._pack.ascendancy_of.get(passive.id),
+                x=passive.at[0],
+                y=passive.at[1],
+                unparsed=passive.other,
+                cost=0 if passive.kind in ("start", "ascendancy_start") else passive.cost,
+            )
+            found.append(fact)
+        return found
 
     def bases(self) -> list[BaseFact]:
         """Return all item bases, sorted by name."""
-        return [self._base(base) for _, base in sorted(self._pack.bases.items())]
+        found = []
+        for _, base in sorted(self._pack.bases.items()):
+            implicits = [self._wording.span_line(stat, spans) for stat, spans in base.implicit.items()]
+            if base.grants:
+                levels = "Level ({}-{}) ".format(*base.grants.levels) if base.grants.levels else ""
+                implicits.append(f"Grants Skill: {levels}{base.grants.skill}")
+            fact = BaseFact(
+                name=base.name,
+                type=base.type,
+                sub_type=base.sub,
+                slots=slots_of(base),
+                tags=sorted(base.tags),
+                requirements={"level": 1, "str": 0, "dex": 0, "int": 0, **base.requires},
+                implicits=implicits,
+                socket_limit=base.sockets,
+                defences={_DEFENCES[k]: v for k, v in base.defences.items() if k in _DEFENCES},
+                weapon=_weapon(base),
+                flask={_FLASK[key]: value for key, value in base.flask.items()},
+            )
+            found.append(fact)
+        return found
 
     def affixes(self, base_name: str) -> list[AffixFact]:
         """Return the affixes the base can have, sorted by id.
@@ -64,8 +141,23 @@ class Answers:
             Refused: unknown base.
         """
         base = self._known_base(base_name)
-        families = [f for f in self._pack.families if can_spawn(f, base)]
-        return sorted((fact for f in families for fact in self._family(f)), key=lambda fact: fact.id)
+        found = []
+        for family in (f for f in self._pack.families if can_spawn(f, base)):
+            own = (a for (table, _), a in self._pack.affixes.items() if a.family is family and table == family.only)
+            for affix in own:
+                spans = zip(family.stats, affix.spans, strict=True)
+                fact = AffixFact(
+                    id=affix.id,
+                    side=family.side,
+                    name=affix.name,
+                    group=family.group,
+                    level=affix.level,
+                    lines=[self._wording.span_line(stat, span) for stat, span in spans],
+                    weight=1,
+                    tags=list(family.tags),
+                )
+                found.append(fact)
+        return sorted(found, key=lambda fact: fact.id)
 
     def runes(self, base_name: str) -> list[RuneFact]:
         """Return the runes the base can hold, sorted by name.
@@ -97,77 +189,6 @@ class Answers:
             raise Refused(f"unknown item base {name!r}", UNKNOWN)
         return self._pack.bases[name]
 
-    def _skill(self, skill: Skill) -> GemFact:
-        game = self._pack.game
-        cost = at_level(skill.mana, game.gem_samples, 20) if skill.mana else 0.0
-        return GemFact(
-            id=skill.id,
-            name=skill.name,
-            kind="active",
-            colour=skill.colour,
-            tags=sorted(skill.tags),
-            skill_types=sorted(skill.types),
-            weapon_types=list(skill.wields),
-            level_requirements=[max(1, level) for level in game.gem_levels],
-            costs={"Mana": cost} if cost else {},
-            spirit=skill.spirit,
-            cast_time_s=skill.cast_time,
-            modelled=skill.deals_damage or bool(skill.effects),
-            tier=skill.tier,
-        )
-
-    def _node(self, passive: Passive) -> NodeFact:
-        lines = [self._wording.line(stat, amount) for stat, amount in passive.gives.items()]
-        if passive.kind == "attribute":
-            lines = [self._wording.line("any_attribute", self._pack.game.attribute_passive)]
-        return NodeFact(
-            id=passive.id,
-            name=passive.name,
-            kind=passive.kind,
-            mods=lines,
-            neighbours=list(self._pack.neighbours[passive.id]),
-            ascendancy=self._pack.ascendancy_of.get(passive.id),
-            x=passive.at[0],
-            y=passive.at[1],
-            unparsed=passive.other,
-            cost=0 if passive.kind in ("start", "ascendancy_start") else passive.cost,
-        )
-
-    def _base(self, base: Base) -> BaseFact:
-        implicits = [self._wording.span_line(stat, spans) for stat, spans in base.implicit.items()]
-        if base.grants:
-            levels = "Level ({}-{}) ".format(*base.grants.levels) if base.grants.levels else ""
-            implicits.append(f"Grants Skill: {levels}{base.grants.skill}")
-        return BaseFact(
-            name=base.name,
-            type=base.type,
-            sub_type=base.sub,
-            slots=slots_of(base),
-            tags=sorted(base.tags),
-            requirements={"level": 1, "str": 0, "dex": 0, "int": 0, **base.requires},
-            implicits=implicits,
-            socket_limit=base.sockets,
-            defences={_DEFENCES[k]: v for k, v in base.defences.items() if k in _DEFENCES},
-            weapon=_weapon(base),
-            flask=_flask(base),
-        )
-
-    def _family(self, family: AffixFamily) -> list[AffixFact]:
-        return [
-            AffixFact(
-                id=affix.id,
-                side=family.side,
-                name=affix.name,
-                group=family.group,
-                level=affix.level,
-                lines=[self._wording.span_line(s, spans) for s, spans in zip(family.stats, affix.spans, strict=True)],
-                weight=1,
-                tags=list(family.tags),
-            )
-            for (table, _), affix in self._pack.affixes.items()
-            if affix.family is family and table == family.only
-        ]
-
 
 def can_spawn(family: AffixFamily, base: Base) -> bool:
     """Return whether the base can have affixes of the family: the first tag it has decides, "!" means never."""
@@ -188,21 +209,6 @@ def slots_of(base: Base) -> list[str]:
     return _SLOTS.get(base.type, [MAIN_HAND])
 
 
-def _support(support: Support) -> GemFact:
-    return GemFact(
-        id=support.id,
-        name=support.name,
-        kind="support",
-        colour=support.colour,
-        tags=sorted(support.tags),
-        level_requirements=[1],
-        natural_max_level=1,
-        family=support.family,
-        tier=support.tier,
-        modelled=bool(support.effects),
-    )
-
-
 def _weapon(base: Base) -> dict[str, float]:
     numbers = base.weapon
     if numbers is None:
@@ -215,14 +221,3 @@ def _weapon(base: Base) -> dict[str, float]:
         "Range": numbers.range,
     }
     return found | ({"ReloadTimeBase": numbers.reload} if numbers.reload else {})
-
-
-def _flask(base: Base) -> dict[str, float]:
-    names = {
-        "life": "life",
-        "mana": "mana",
-        "chargesUsed": "charges_used",
-        "chargesMax": "charges_max",
-        "duration": "duration_s",
-    }
-    return {names[key]: value for key, value in base.flask.items()}
