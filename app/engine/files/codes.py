@@ -26,18 +26,11 @@ def decode(code: str) -> bytes:
     """
     if len(code) > MAX_CODE_CHARS:
         raise BadImport("the share code is too long")
-    return _inflate(_unbase64("".join(code.split())))
-
-
-def _unbase64(text: str) -> bytes:
-    plain = text.replace("-", "+").replace("_", "/").rstrip("=")
+    plain = "".join(code.split()).replace("-", "+").replace("_", "/").rstrip("=")
     try:
-        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        data = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError) as exc:
         raise BadImport("the share code is not base64") from exc
-
-
-def _inflate(data: bytes) -> bytes:
     inflater = zlib.decompressobj()
     try:
         xml = inflater.decompress(data, MAX_XML_BYTES + 1)

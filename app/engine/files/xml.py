@@ -38,10 +38,22 @@ def read(xml: bytes) -> etree._Element:
         raise BadImport("the XML is not UTF-8") from exc
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise BadImport("the XML has a document type, which no build has")
-    # The parser would turn raw newlines and tabs of attributes into spaces, as XML says and PoB does not.
     text = _TAG.sub(_keep_newlines, _DECLARATION.sub("", text, count=1))
-    root = _parse(text.encode())
-    _check(root)
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(text.encode(), parser)
+    except etree.XMLSyntaxError as exc:
+        raise BadImport(f"the XML is not well-formed: {exc.msg}") from exc
+    if root.tag != ROOT:
+        raise BadImport(f"this is <{str(root.tag)[:40]}>, not a <{ROOT}> build")
+    for count, (element, depth) in enumerate(_walk(root, 1)):
+        names = [element.tag, *element.attrib]
+        if count > MAX_ELEMENTS or depth > MAX_DEPTH or len(names) > MAX_ATTRIBUTES:
+            raise BadImport("the XML has too many elements, levels or attributes")
+        if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+            raise BadImport("the XML has names that no build has")
     return root
 
 
@@ -51,32 +63,12 @@ def write(element: etree._Element) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def _parse(text: bytes) -> etree._Element:
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
-    )
-    try:
-        return etree.fromstring(text, parser)
-    except etree.XMLSyntaxError as exc:
-        raise BadImport(f"the XML is not well-formed: {exc.msg}") from exc
-
-
 def _keep_newlines(tag: re.Match[str]) -> str:
+    """The parser would turn raw newlines and tabs of attributes into spaces, as XML says and PoB does not."""
     text = tag.group()
     return (
         text.replace("\r\n", "\n").replace("\n", "&#10;").replace("\t", "&#9;") if '"' in text or "'" in text else text
     )
-
-
-def _check(root: etree._Element) -> None:
-    if root.tag != ROOT:
-        raise BadImport(f"this is <{str(root.tag)[:40]}>, not a <{ROOT}> build")
-    for count, (element, depth) in enumerate(_walk(root, 1)):
-        names = [element.tag, *element.attrib]
-        if count > MAX_ELEMENTS or depth > MAX_DEPTH or len(names) > MAX_ATTRIBUTES:
-            raise BadImport("the XML has too many elements, levels or attributes")
-        if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
-            raise BadImport("the XML has names that no build has")
 
 
 def _walk(element: etree._Element, depth: int) -> Iterator[tuple[etree._Element, int]]:
@@ -89,7 +81,8 @@ def _walk(element: etree._Element, depth: int) -> Iterator[tuple[etree._Element,
 
 def _lines(element: etree._Element, level: int) -> Iterator[str]:
     indent = "\t" * level
-    attributes = "".join(f' {name}="{_escape(value)}"' for name, value in sorted(_attributes(element)))
+    pairs = sorted((str(name), str(value)) for name, value in element.items())
+    attributes = "".join(f' {name}="{_escape(value)}"' for name, value in pairs)
     text = _clean(element.text)
     if not text and not len(element):
         yield f"{indent}<{element.tag}{attributes}/>"
@@ -102,10 +95,6 @@ def _lines(element: etree._Element, level: int) -> Iterator[str]:
         yield f"{indent}</{element.tag}>"
     if tail := _clean(element.tail):
         yield f"{indent}{tail}"
-
-
-def _attributes(element: etree._Element) -> Iterator[tuple[str, str]]:
-    return ((str(name), str(value)) for name, value in element.items())
 
 
 def _clean(text: str | None) -> str:
@@ -154,36 +143,25 @@ def canonical(xml: bytes) -> bytes:
     """
     root = read(xml)
     for element in list(root.iter()):  # a list, because reordering would lead the walk astray
-        _order_children(element)
+        in_build = element.tag == "Build"
+        for child in list(element):  # what says nothing, or something else in every process
+            weights = child.tag == "TradeSearchWeights" and not len(child)
+            if child.get("stat", "").startswith(_UNSTABLE_STATS) if in_build else weights:
+                element.remove(child)
+        key = _KEYS.get(str(element.tag))
+        if key is not None:
+            element[:] = sorted(element, key=key)
         _order_attributes(element)
-        _fill_defaults(element)
+        if element.tag == "Gem":
+            for name in [name for name in _MAY_BE_NIL if element.get(name) == "nil"]:
+                del element.attrib[name]
+        for name, value in _DEFAULTS.get(str(element.tag), {}).items():
+            if element.get(name, "nil") == "nil":
+                element.set(name, value)
     result = write(root)
     if len(result) > MAX_XML_BYTES:
         raise BadImport(f"the XML is larger than {MAX_XML_BYTES} bytes")
     return result
-
-
-def _order_children(element: etree._Element) -> None:
-    for child in [child for child in element if _says_nothing(element, child)]:
-        element.remove(child)
-    key = _KEYS.get(str(element.tag))
-    if key is not None:
-        element[:] = sorted(element, key=key)
-
-
-def _says_nothing(parent: etree._Element, child: etree._Element) -> bool:
-    if parent.tag == "Build":
-        return child.get("stat", "").startswith(_UNSTABLE_STATS)
-    return child.tag == "TradeSearchWeights" and not len(child)
-
-
-def _fill_defaults(element: etree._Element) -> None:
-    if element.tag == "Gem":
-        for name in [name for name in _MAY_BE_NIL if element.get(name) == "nil"]:
-            del element.attrib[name]
-    for name, value in _DEFAULTS.get(str(element.tag), {}).items():
-        if element.get(name, "nil") == "nil":
-            element.set(name, value)
 
 
 def _order_attributes(element: etree._Element) -> None:
@@ -217,31 +195,6 @@ def _rank(order: list[str], child: etree._Element) -> int:
     return order.index(str(child.tag)) if child.tag in order else len(order)
 
 
-def _by_section(child: etree._Element) -> Key:
-    return (_rank(_SECTIONS, child), 0, str(child.tag), "")
-
-
-def _in_build(child: etree._Element) -> Key:
-    rank = _rank(_BUILD, child)
-    return (rank, 0, child.get("stat", "") if child.tag in ("PlayerStat", "MinionStat") else "", "")
-
-
-def _in_spec(child: etree._Element) -> Key:
-    return (_rank(_SPEC, child), 0, str(child.tag), "")
-
-
-def _in_calcs(child: etree._Element) -> Key:
-    return (int(child.tag != "Input"), 0, child.get("name", ""), "")
-
-
-def _by_name(child: etree._Element) -> Key:
-    return (0, _number(child.get("nodeId")), str(child.tag), child.get("name", ""))
-
-
-def _by_effect(child: etree._Element) -> Key:
-    return (0, _number(child.get("skillIndex")), str(child.tag), child.get("grantedEffect", ""))
-
-
 def _number(text: str | None) -> int:
     return int(text) if text and _is_number(text) else 0
 
@@ -250,15 +203,28 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
 
 
+def _in_build(child: etree._Element) -> Key:
+    return _rank(_BUILD, child), 0, child.get("stat", "") if child.tag in ("PlayerStat", "MinionStat") else "", ""
+
+
+def _by_name(child: etree._Element) -> Key:
+    return 0, _number(child.get("nodeId")), str(child.tag), child.get("name", "")
+
+
+def _by_effect(child: etree._Element) -> Key:
+    return 0, _number(child.get("skillIndex")), str(child.tag), child.get("grantedEffect", "")
+
+
 _KEYS: dict[str, Callable[[etree._Element], Key]] = {
-    "PathOfBuilding2": _by_section,
+    "PathOfBuilding2": lambda child: (_rank(_SECTIONS, child), 0, str(child.tag), ""),
     "Build": _in_build,
-    "Spec": _in_spec,
+    "Spec": lambda child: (_rank(_SPEC, child), 0, str(child.tag), ""),
     "Sockets": _by_name,
     "ItemSet": _by_name,
     "ConfigSet": _by_name,
-    "Calcs": _in_calcs,
+    "Calcs": lambda child: (int(child.tag != "Input"), 0, child.get("name", ""), ""),
     "Gem": _by_effect,
     "MinionSkillIndexLookup": _by_effect,
     "MinionSkillIndexLookupCalcs": _by_effect,
 }
+"""By which the children of an element are sorted; of others the order means something."""

@@ -61,35 +61,28 @@ class PobBackend:
     def _what_if(self, args: dict[str, Any]) -> list[dict[str, float]]:
         metrics = args["metrics"]
         rows = self._call("what_if", args)
-        return [_named(metrics, row) for row in rows]
+        return [
+            {name: value for name, value in zip(metrics, row or (), strict=row is not None) if value is not None}
+            for row in rows
+        ]
 
     def _stats(self, args: dict[str, Any]) -> dict[str, Any]:
         return {"engine": self._version, "values": self._call("stats", args)["values"]}
 
     def _load(self, args: dict[str, Any]) -> Any:
-        xml = args["xml"]
-        return self._call("load", _checked(xml if isinstance(xml, bytes) else str(xml).encode()))
+        """Give PoB the file in its dialect, and the texts in it that it will parse line by line."""
+        xml = args["xml"] if isinstance(args["xml"], bytes) else str(args["xml"]).encode()
+        if xml.count(b"&") > MAX_AMPERSANDS:
+            raise Refused("the file has too many entities")
+        try:
+            root = read(xml)
+        except BadImport as exc:
+            raise Refused(exc.message) from exc
+        texts = [item.text or "" for item in root.iter("Item")]
+        texts += [option.get("string", "") for option in root.iter("Input") if option.get("name") == "customMods"]
+        return self._call("load", {"xml": write(root).decode(), "texts": texts})
 
     def _export(self, args: dict[str, Any]) -> str:
         text = self._call("export", args)["xml"]
         assert isinstance(text, str)
         return text
-
-
-def _named(metrics: list[str], row: list[float | None] | None) -> dict[str, float]:
-    if row is None:
-        return {}
-    return {name: value for name, value in zip(metrics, row, strict=True) if value is not None}
-
-
-def _checked(xml: bytes) -> dict[str, Any]:
-    """Return the file in PoB's dialect and the texts in it that PoB will parse line by line."""
-    if xml.count(b"&") > MAX_AMPERSANDS:
-        raise Refused("the file has too many entities")
-    try:
-        root = read(xml)
-    except BadImport as exc:
-        raise Refused(exc.message) from exc
-    texts = [item.text or "" for item in root.iter("Item")]
-    texts += [option.get("string", "") for option in root.iter("Input") if option.get("name") == "customMods"]
-    return {"xml": write(root).decode(), "texts": texts}

@@ -50,26 +50,31 @@ def install(source: Path | None, target: Path, version: str | None = None, *, fe
         InstallFailed: the source is not a usable Path of Building, or the target is something else than an install.
         DownloadFailed: the release cannot be fetched.
     """
-    _check_target(target)
+    ours = (target / MARKER).is_file()
+    if target.exists() and not ours and (not target.is_dir() or any(target.iterdir())):
+        raise InstallFailed(f"{target} exists and is not an install of ours; nothing was changed")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pob-") as scratch:
-            return _install(source, target, version, Path(scratch), fetch)
+            if source is None:
+                kind, file = "download", Path(scratch) / "release.tar.gz"
+                asked = version or PINNED_VERSION
+                if not re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", asked):
+                    raise InstallFailed(f"{asked!r} is not a version")
+                fetch(_URL.format(version=asked), file, MAX_DOWNLOAD_BYTES)
+            else:
+                kind, file = kind_of(source), source
+            new = Path(scratch) / "new"
+            new.mkdir()
+            for path, content in read_source(file, "tarball" if kind == "download" else kind):
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                (new / path).write_bytes(content)
+            installed = _checked(new, kind, version)
+            (new / MARKER).write_text(installed.model_dump_json(indent=2) + "\n")
+            _swap(new, target)
+            return installed
     except OSError as exc:
         raise InstallFailed(f"cannot install into {target}: {exc.strerror}") from exc
-
-
-def _install(source: Path | None, target: Path, version: str | None, scratch: Path, fetch: Fetch) -> InstalledPob:
-    if source is None:
-        kind, file = "download", _download(version or PINNED_VERSION, scratch, fetch)
-    else:
-        kind, file = kind_of(source), source
-    new = scratch / "new"
-    _unpack(file, "tarball" if kind == "download" else kind, new)
-    installed = _check(new, kind, version)
-    (new / MARKER).write_text(installed.model_dump_json(indent=2) + "\n")
-    _swap(new, target)
-    return installed
 
 
 def status(path: Path) -> InstalledPob | None:
@@ -91,29 +96,12 @@ def digest(root: Path) -> tuple[str, int]:
     return total.hexdigest(), len(files)
 
 
-def _check_target(target: Path) -> None:
-    ours = (target / MARKER).is_file()
-    if target.exists() and not ours and (not target.is_dir() or any(target.iterdir())):
-        raise InstallFailed(f"{target} exists and is not an install of ours; nothing was changed")
+def _checked(new: Path, kind: str, asked: str | None) -> InstalledPob:
+    """Return what the folder holds.
 
-
-def _download(version: str, scratch: Path, fetch: Fetch) -> Path:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", version):
-        raise InstallFailed(f"{version!r} is not a version")
-    file = scratch / "release.tar.gz"
-    fetch(_URL.format(version=version), file, MAX_DOWNLOAD_BYTES)
-    return file
-
-
-def _unpack(source: Path, kind: str, new: Path) -> None:
-    new.mkdir()
-    for path, content in read_source(source, kind):
-        file = new / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-
-def _check(new: Path, kind: str, asked: str | None) -> InstalledPob:
+    Raises:
+        InstallFailed: it is incomplete, or of a version that was not asked for or is not supported.
+    """
     missing = [path for path in REQUIRED if not (new / path).is_file()]
     if missing:
         raise InstallFailed(f"files are missing: {', '.join(missing)}")

@@ -113,8 +113,12 @@ def _checkout(root: Path) -> Files:
 
 def _git(directory: Path) -> Files:
     listing = _run_git(directory, ["ls-tree", "-r", "-z", "--full-tree", "HEAD"], b"")
-    entries = [_entry(line) for line in listing.decode(errors="replace").split("\0") if line]
-    wanted = [(path, oid) for mode, oid, path in entries if is_needed(path) and mode in ("100644", "100755")]
+    wanted = []
+    for line in listing.decode(errors="replace").split("\0"):
+        meta, _, path = line.partition("\t")
+        mode, _, oid = meta.split() if line else ("", "", "")
+        if is_needed(path) and mode in ("100644", "100755"):
+            wanted.append((path, oid))
     answer = _run_git(directory, ["cat-file", "--batch"], "".join(f"{oid}\n" for _, oid in wanted).encode())
     start = 0
     for path, oid in wanted:
@@ -127,12 +131,6 @@ def _git(directory: Path) -> Files:
         start += len(head) + 1
         yield path, answer[start : start + size]
         start += size + 1
-
-
-def _entry(line: str) -> tuple[str, str, str]:
-    meta, _, path = line.partition("\t")
-    mode, _, oid = meta.split()
-    return mode, oid, path
 
 
 def _run_git(directory: Path, arguments: list[str], stdin: bytes) -> bytes:
