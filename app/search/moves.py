@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.errors import UnknownFact
+from app.model.base import changed
 from app.model.blueprint import (
     Allocate,
     Blueprint,
@@ -79,13 +80,18 @@ class MoveReader:
         Raises:
             UnknownFact: one of them names what does not exist, or is not possible for this build.
         """
-        blueprint, worked = self._incumbent.blueprint, MoveChanges()
+        blueprint, read = self._incumbent.blueprint, MoveChanges()
         for move in moves:
             step = await self._step(blueprint, move)
             blueprint = apply_changes(blueprint, step.changes)
-            worked = MoveChanges((*worked.changes, *step.changes), (*worked.made, *step.made))
-        self._check_points(blueprint)
-        return worked
+            read = MoveChanges((*read.changes, *step.changes), (*read.made, *step.made))
+        limits = (self._ctx.demands.floors.passive_points, self._ctx.demands.floors.ascendancy_points)
+        for graph, most in zip(self._graphs, limits, strict=False):
+            spent = len(_owned(blueprint, graph) & graph.bought)
+            now = len(_owned(self._incumbent.blueprint, graph) & graph.bought)
+            if spent > max(most, now):
+                raise UnknownFact(f"{spent} points would be spent, there are {most}: give passives back as well")
+        return read
 
     async def _step(self, blueprint: Blueprint, move: Move) -> MoveChanges:
         match move:
@@ -129,7 +135,7 @@ class MoveReader:
         others = {g.gem_id for i, one in enumerate(blueprint.groups, start=1) if i != index for g in one.gems[1:]}
         supports = await self.team(group.gems[0].gem_id, move.supports, others)
         gems = [group.gems[0], *(gem(fact, self._ctx.demands.level) for fact in supports)]
-        return MoveChanges((SetGroup(index=index, group=group.model_copy(update={"gems": gems})),))
+        return MoveChanges((SetGroup(index=index, group=changed(group, gems=gems)),))
 
     async def team(self, skill_id: str, names: Sequence[str], taken: set[str]) -> list[GemFact]:
         """Return the supports of these names.
@@ -141,7 +147,12 @@ class MoveReader:
         rules = SupportRules(
             self._ctx.demands.level, self._ctx.demands.gear, frozenset(self._ctx.plan.scaling.excluded_gems)
         )
-        found = [self._support(name) for name in dict.fromkeys(names)]
+        found = []
+        for name in dict.fromkeys(names):
+            known = self._supports.get(name.casefold())
+            if known is None:
+                raise UnknownFact(f"there is no support called {name!r}")
+            found.append(known)
         for fact in found:
             if fact.id not in fitting or not rules.allows(fact):
                 raise UnknownFact(f"{fact.name} cannot support this skill of this build")
@@ -151,12 +162,6 @@ class MoveReader:
         if len(found) > support_slots(self._ctx.demands.level) or len(set(families)) < len(families):
             raise UnknownFact(f"at most {support_slots(self._ctx.demands.level)} supports, one of each family")
         return found
-
-    def _support(self, name: str) -> GemFact:
-        fact = self._supports.get(name.casefold())
-        if fact is None:
-            raise UnknownFact(f"there is no support called {name!r}")
-        return fact
 
     async def _add_skill(self, blueprint: Blueprint, move: AddSkill) -> MoveChanges:
         fact = self._actives.get(move.skill.casefold())
@@ -225,14 +230,6 @@ class MoveReader:
         given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
         return PassiveNode(id=node, attribute=max(sorted(set(given)), key=given.count, default=None))
 
-    def _check_points(self, blueprint: Blueprint) -> None:
-        limits = (self._ctx.demands.floors.passive_points, self._ctx.demands.floors.ascendancy_points)
-        for graph, most in zip(self._graphs, limits, strict=False):
-            spent = len(_owned(blueprint, graph) & graph.bought)
-            now = len(_owned(self._incumbent.blueprint, graph) & graph.bought)
-            if spent > max(most, now):
-                raise UnknownFact(f"{spent} points would be spent, there are {most}: give passives back as well")
-
     async def _equip(self, blueprint: Blueprint, move: EquipUnique) -> MoveChanges:
         limits = self._ctx.demands.floors.gear
         excluded = self._ctx.invariants.get("exclude")
@@ -244,20 +241,17 @@ class MoveReader:
             raise UnknownFact(f"there is no unique called {move.unique!r} that this character can wear")
         if (barred := unobtainable(usable[0], limits)) is not None:
             raise UnknownFact(f"{usable[0].name} {barred}")
-        slot = await self._slot(blueprint, usable[0].base, move.slot)
+        base = next((b for b in await self._ctx.engine.facts.bases() if b.name == usable[0].base), None)
+        slots = [slot for slot in sorted(blueprint.items) if base is not None and slot_fits(base, slot)]
+        slots = [slot for slot in slots if move.slot is None or slot.casefold() == move.slot.casefold()]
+        if not slots:
+            raise UnknownFact(f"{usable[0].base} does not fit a slot that this build uses")
+        slot = slots[0]
         worn = [i for i in blueprint.items.values() if i.rarity == "UNIQUE" and i.slot != slot]
         if len(worn) >= limits.max_uniques or any(item.title == usable[0].name for item in worn):
             raise UnknownFact(f"the gear tier allows {limits.max_uniques} uniques, each once")
         item = GearItem(slot=slot, base=usable[0].base, rarity="UNIQUE", title=usable[0].name, text=usable[0].text)
         return MoveChanges((Equip(item=item),), tuple(usable[0].lines))
-
-    async def _slot(self, blueprint: Blueprint, base_name: str, wanted: str | None) -> str:
-        base = next((b for b in await self._ctx.engine.facts.bases() if b.name == base_name), None)
-        slots = [slot for slot in sorted(blueprint.items) if base is not None and slot_fits(base, slot)]
-        slots = [slot for slot in slots if wanted is None or slot.casefold() == wanted.casefold()]
-        if not slots:
-            raise UnknownFact(f"{base_name} does not fit a slot that this build uses")
-        return slots[0]
 
     async def _craft(self, blueprint: Blueprint, move: CraftItem) -> MoveChanges:
         slot = next((slot for slot in blueprint.items if slot.casefold() == move.slot.casefold()), None)

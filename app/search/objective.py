@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from app.model.base import changed
 from app.model.demands import FIGHT_S, Floor, Floors
 from app.model.names import Attribute, Demand, Goal
 from app.model.stats import (
@@ -105,15 +106,15 @@ class Objective:
         damage = self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps)
         life = self.ehp_weight * worth(outputs.get(EHP, 0.0), self.floors.ehp)
         lacking = self.shortfalls(outputs)
-        guarded = sum(self._weight(guard) * lacking[guard] for guard in sorted(self.guards))
-        return damage + life - guarded - self.missed(outputs) - self._weak_spots(outputs)
-
-    def _weak_spots(self, outputs: Mapping[str, float]) -> float:
-        """Return the price of a damage type that kills too easily and of walking slower than a naked character."""
+        guarded = sum(
+            _GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0) * lacking[guard]
+            for guard in sorted(self.guards)
+        )
+        # a damage type that kills too easily, and walking slower than a naked character, have their price
         least = LEAST_HIT * self.floors.ehp.least
         thin = sum(max(0.0, 1.0 - outputs[hit] / least) for hit in HITS if hit in outputs and least > 0)
         slow = max(0.0, 1.0 - outputs.get(MOVEMENT, 1.0))
-        return WEAK_SPOT * thin + SLOWNESS * slow
+        return damage + life - guarded - self.missed(outputs) - (WEAK_SPOT * thin + SLOWNESS * slow)
 
     def missed(self, outputs: Mapping[str, float]) -> float:
         """Return the price of the minima that are not reached; 0 when all are."""
@@ -124,16 +125,14 @@ class Objective:
                 price += MINIMUM_STEP + MINIMUM_WEIGHT * short / max(abs(least), MINIMUM_SCALE)
         return price
 
-    def _weight(self, guard: Guard) -> float:
-        return _GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0)
-
     def shortfalls(self, outputs: Mapping[str, float]) -> dict[Guard, float]:
         """Return how much of each demand is unmet; 0 = met, 1 = nothing of it is there (resistances: up to 3)."""
+        wanted = self.floors.resistance.least
         return {
-            Guard.RESISTANCE: self._resistance_gap(outputs),
+            Guard.RESISTANCE: sum(max(0.0, wanted - outputs.get(key, 0.0)) / wanted for key in RESISTANCES),
             Guard.SUSTAIN: sustain_gap(outputs, self.flask_mana),
             Guard.SPIRIT: max(0.0, -outputs.get(FREE_SPIRIT, 0.0)) / 50,
-            Guard.ATTRIBUTES: self._attribute_gap(outputs),
+            Guard.ATTRIBUTES: sum(gap / max(need, 1.0) for need, gap in self.attribute_gaps(outputs).values()),
         }
 
     def without(self, *guards: Guard) -> Objective:
@@ -143,13 +142,6 @@ class Objective:
     def requiring(self, required: Mapping[Attribute, float]) -> Objective:
         """Return the same objective with these attribute requirements."""
         return replace(self, required=dict(required))
-
-    def _resistance_gap(self, outputs: Mapping[str, float]) -> float:
-        wanted = self.floors.resistance.least
-        return sum(max(0.0, wanted - outputs.get(key, 0.0)) / wanted for key in RESISTANCES)
-
-    def _attribute_gap(self, outputs: Mapping[str, float]) -> float:
-        return sum(gap / max(need, 1.0) for need, gap in self.attribute_gaps(outputs).values())
 
     def attribute_gaps(self, outputs: Mapping[str, float]) -> dict[Attribute, tuple[float, float]]:
         """Return per attribute what is needed and how many points of it are missing."""
@@ -216,7 +208,7 @@ def objective_for(ctx: SearchContext) -> Objective:
     ehp *= (1.6 if ctx.demands.hardcore else 1.0) * (1.5 if Demand.MORE_EFFECTIVE_LIFE in demands else 1.0)
     damage *= 1.5 if Demand.MORE_DAMAGE in demands else 1.0
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
-    floors = ctx.demands.floors.model_copy(update={"ehp": Floor(least=ctx.demands.floors.ehp.least, good=target)})
+    floors = changed(ctx.demands.floors, ehp=Floor(least=ctx.demands.floors.ehp.least, good=target))
     return Objective(
         floors=floors,
         damage_weight=damage * ctx.plan.scaling.damage_weight,

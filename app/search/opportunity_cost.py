@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.model.base import changed
 from app.model.blueprint import (
     JEWEL_SLOT,
     Allocate,
@@ -27,7 +28,7 @@ from app.model.names import Attribute, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, Inspection, Stats
 from app.search.base import SearchContext
 from app.search.gear.pool import SlotPool, has_room, slot_pool, with_option
-from app.search.incumbent import Incumbent
+from app.search.incumbent import Incumbent, required_attributes
 from app.search.passives.graph import PassiveGraph, ascendancy_graph
 from app.search.skills.gems import gem, support_slots, usable_level, with_supports
 
@@ -101,13 +102,10 @@ async def _passives(incumbent: Incumbent, graph: PassiveGraph, nodes: Mapping[in
     near = sorted(near, key=lambda r: (r.points, r.target))[:MOST_NODES]
     named: list[Named] = []
     for route in near:
-        way = [_bought(nodes[node]) for node in route.nodes]
-        named.append((nodes[route.target].name, float(route.points), [Allocate(nodes=way)]))
+        given = {node: Attribute.STRENGTH if nodes[node].kind == "attribute" else None for node in route.nodes}
+        bought = [PassiveNode(id=node, attribute=attribute) for node, attribute in given.items()]
+        named.append((nodes[route.target].name, float(route.points), [Allocate(nodes=bought)]))
     return await _tried(incumbent, named)
-
-
-def _bought(node: NodeFact) -> PassiveNode:
-    return PassiveNode(id=node.id, attribute=Attribute.STRENGTH if node.kind == "attribute" else None)
 
 
 async def _supports(ctx: SearchContext, incumbent: Incumbent, main: int) -> list[NextBest]:
@@ -181,7 +179,7 @@ def _jewels(incumbent: Incumbent, nodes: Mapping[int, NodeFact]) -> list[Named]:
         (
             f"another {item.base} like that in {item.slot}",
             1.0,
-            [bought, Equip(item=item.model_copy(update={"slot": slot}))],
+            [bought, Equip(item=changed(item, slot=slot))],
         )
         for item in different.values()
     ]
@@ -207,81 +205,46 @@ Q = SubProblemName
 AFFIXES = {"RARE": 6, "MAGIC": 2}
 
 
-@dataclass(frozen=True)
-class Books:
-    """What was spent, before anything is measured."""
+def spending_of(
+    blueprint: Blueprint, stats: Stats, inspection: Inspection, floors: Floors, gems: Mapping[str, GemFact], main: int
+) -> dict[SubProblemName, list[Spending]]:
+    """Return per question what its answer takes; `main`: the 1-based group whose damage counts."""
 
-    blueprint: Blueprint
-    stats: Stats
-    inspection: Inspection
-    floors: Floors
-    gems: Mapping[str, GemFact]
-    main: int
-
-    def spending(self) -> dict[SubProblemName, list[Spending]]:
-        """Return per question what its answer takes."""
-        points = self.inspection.points
-        passives = self._row("passive_points", points.get("used", 0), self._available("available", "passive_points"))
-        affixes, runes, jewels = self._affixes(), self._runes(), self._jewels()
-        return {
-            Q.ASCENDANCY: [
-                self._row("ascendancy_points", points.get("ascendancy_used", 0), self.floors.ascendancy_points)
-            ],
-            Q.DAMAGE_DELIVERY: [self._supports()],
-            Q.DAMAGE_SCALING: [passives, self._supports(), jewels],
-            Q.SURVIVABILITY: [passives, affixes, runes],
-            Q.RESOURCE_SUSTAIN: [self._mana()],
-            Q.SPIRIT_ALLOCATION: [self._spirit()],
-            Q.STAT_REQUIREMENTS: [*self._attributes(), affixes],
-        }
-
-    @staticmethod
-    def _row(budget: str, spent: float, available: float | None) -> Spending:
+    def row(budget: str, spent: float, available: float | None) -> Spending:
         return Spending(budget=budget, spent=float(spent), available=None if available is None else float(available))
 
-    def _available(self, key: str, floor: str) -> float:
-        told = self.inspection.points.get(key, 0)
-        planned: int = getattr(self.floors, floor)
-        return max(told, planned) if told < self.inspection.points.get("used", 0) else planned
+    used, told = inspection.points.get("used", 0), inspection.points.get("available", 0)
+    points = max(told, floors.passive_points) if told < used else floors.passive_points
+    passives = row("passive_points", used, points)
+    ascendancy = row("ascendancy_points", inspection.points.get("ascendancy_used", 0), floors.ascendancy_points)
 
-    def _supports(self) -> Spending:
-        groups = self.blueprint.groups
-        group = groups[self.main - 1] if 0 < self.main <= len(groups) else SkillGroup(gems=[])
-        held = sum(1 for g in group.gems if g.gem_id in self.gems and self.gems[g.gem_id].kind == "support")
-        return self._row("support_slots", held, max(held, support_slots(self.blueprint.level)))
+    group = blueprint.groups[main - 1] if 0 < main <= len(blueprint.groups) else SkillGroup(gems=[])
+    held = sum(1 for g in group.gems if g.gem_id in gems and gems[g.gem_id].kind == "support")
+    supports = row("support_slots", held, max(held, support_slots(blueprint.level)))
 
-    def _affixes(self) -> Spending:
-        worn = [item for slot, item in self.blueprint.items.items() if not slot.startswith(JEWEL_SLOT)]
-        made = [item for item in worn if item.text is None and item.rarity in AFFIXES]
-        spent = sum(len(item.prefixes) + len(item.suffixes) for item in made)
-        return self._row("affix_slots", spent, sum(AFFIXES[item.rarity] for item in made))
+    jewels = [item for slot, item in blueprint.items.items() if slot.startswith(JEWEL_SLOT)]
+    worn = [item for slot, item in blueprint.items.items() if not slot.startswith(JEWEL_SLOT)]
+    made = [item for item in worn if item.text is None and item.rarity in AFFIXES]
+    lines = sum(len(item.prefixes) + len(item.suffixes) for item in made)
+    affixes = row("affix_slots", lines, sum(AFFIXES[item.rarity] for item in made))
+    socketed = [item for item in blueprint.items.values() if item.sockets]
+    filled = sum(len([rune for rune in item.runes if rune != "None"]) for item in socketed)
+    runes = row("rune_sockets", filled, sum(item.sockets for item in socketed))
 
-    def _runes(self) -> Spending:
-        worn = [item for item in self.blueprint.items.values() if item.sockets]
-        spent = sum(len([rune for rune in item.runes if rune != "None"]) for item in worn)
-        return self._row("rune_sockets", spent, sum(item.sockets for item in worn))
-
-    def _jewels(self) -> Spending:
-        held = sum(1 for slot in self.blueprint.items if slot.startswith(JEWEL_SLOT))
-        return self._row("jewel_sockets", held, None)
-
-    def _mana(self) -> Spending:
-        income = self.stats.get("ManaRegenRecovery") + self.stats.get("ManaLeechGainRate")
-        return self._row("mana_per_second", round(self.stats.get("ManaPerSecondCost"), 1), round(income, 1))
-
-    def _spirit(self) -> Spending:
-        total, free = self.stats.get("Spirit"), self.stats.get(FREE_SPIRIT)
-        return self._row("spirit", total - free, total)
-
-    def _attributes(self) -> list[Spending]:
-        rows = []
-        for attribute in Attribute:
-            asked = [r.required for r in self.inspection.requirements if r.attribute == attribute.value]
-            supports = 5.0 * self.inspection.support_counts.get(attribute.value, 0)
-            rows.append(
-                self._row(attribute.value, max([*asked, supports]), self.stats.get(ATTRIBUTE_METRICS[attribute]))
-            )
-        return rows
+    income = stats.get("ManaRegenRecovery") + stats.get("ManaLeechGainRate")
+    mana = row("mana_per_second", round(stats.get("ManaPerSecondCost"), 1), round(income, 1))
+    spirit = row("spirit", stats.get("Spirit") - stats.get(FREE_SPIRIT), stats.get("Spirit"))
+    required = required_attributes(inspection)
+    attributes = [row(a.value, required[a], stats.get(ATTRIBUTE_METRICS[a])) for a in Attribute]
+    return {
+        Q.ASCENDANCY: [ascendancy],
+        Q.DAMAGE_DELIVERY: [supports],
+        Q.DAMAGE_SCALING: [passives, supports, row("jewel_sockets", len(jewels), None)],
+        Q.SURVIVABILITY: [passives, affixes, runes],
+        Q.RESOURCE_SUSTAIN: [mana],
+        Q.SPIRIT_ALLOCATION: [spirit],
+        Q.STAT_REQUIREMENTS: [*attributes, affixes],
+    }
 
 
 def with_marginals(rows: Sequence[Spending], values: Mapping[str, Sequence[NextBest]], metric: str) -> list[Spending]:
@@ -293,10 +256,6 @@ def with_marginals(rows: Sequence[Spending], values: Mapping[str, Sequence[NextB
             found.append(row)
             continue
         best = ranked[0] if ranked and ranked[0].of(metric) > 0 else None
-        update = {
-            "metric": metric,
-            "marginal": round(best.of(metric), 6) if best else 0.0,
-            "next_best": best.name if best else "",
-        }
-        found.append(row.model_copy(update=update))
+        marginal, next_best = (round(best.of(metric), 6), best.name) if best else (0.0, "")
+        found.append(changed(row, metric=metric, marginal=marginal, next_best=next_best))
     return found

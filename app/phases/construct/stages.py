@@ -20,8 +20,8 @@ from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.memory import begun_with, habits, situation_of, used
-from app.search.advice import MoveExperimenter
 from app.search.base import Plan, SearchContext, StageResult, plan_of
+from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
 from app.search.sessions import open_parallel

@@ -17,7 +17,7 @@ from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
-from app.search.opportunity_cost import Books, NextBest, marginal_values, with_marginals
+from app.search.opportunity_cost import NextBest, marginal_values, spending_of, with_marginals
 from app.search.passives.graph import loaded_graph
 from app.search.sessions import LoadedSession
 
@@ -64,7 +64,7 @@ async def accounted(ctx: PhaseContext) -> BuildState:
     assert state.stats is not None
     values, main = await _measured(ctx)
     gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
-    rows = Books(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, main).spending()
+    rows = spending_of(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, main)
     subs = {name: _told(sub, rows.get(name, []), values) for name, sub in state.sub_problems.items()}
     return changed(state, sub_problems=subs)
 

@@ -42,9 +42,12 @@ class AscendancySelection:
             await self.incumbent.commit([Deallocate(nodes=old)])
         layers: dict[int, dict[Owned, float]] = {0: {frozenset(): 0.0}}
         for cost in range(points + 1):
-            kept = self._top(layers.get(cost, {}))
-            for owned, gain in (await self._measured(self._extensions(kept, points - cost))).items():
-                layers.setdefault(self._cost(owned), {})[owned] = gain
+            larger = self._extensions(self._top(layers.get(cost, {})), points - cost)
+            gains = await self.incumbent.gains([[self._purchase(owned)] for owned in larger])
+            for owned, gain in zip(larger, gains, strict=True):
+                spoken = sum(mentions(self.graph.nodes[node].mods, self.keywords) for node in owned)
+                hint = WANTED * len(owned & set(self.wanted)) + SPOKEN * spoken
+                layers.setdefault(self._cost(owned), {})[owned] = gain + hint
         best = self._top(layers[max(c for c in layers if c <= points)])[0]
         if best:
             await self.incumbent.commit([self._purchase(best)])
@@ -61,36 +64,24 @@ class AscendancySelection:
         return sorted(layer, key=lambda owned: (-layer[owned], sorted(owned)))[:WIDTH]
 
     def _extensions(self, kept: Iterable[Owned], points: int) -> list[Owned]:
+        """Return the sets with one route more, and with each exclusive option of its target if that has any."""
         found: dict[Owned, None] = {}
         for owned in kept:
             for route in self.graph.routes(owned, points).values():
                 if self.banned.isdisjoint(route.nodes):
-                    grown = owned | set(route.nodes)
-                    found.update(dict.fromkeys(self._with_choices(grown, route.target)))
+                    larger = owned | set(route.nodes)
+                    options = sorted(n.id for n in self.graph.nodes.values() if n.choice_of == route.target)
+                    found.update(dict.fromkeys([larger | {option} for option in options] or [larger]))
         return list(found)
 
-    def _with_choices(self, owned: Owned, target: int) -> list[Owned]:
-        """Return the set with each exclusive option of the target, or the set alone when it has none."""
-        options = [n.id for n in self.graph.nodes.values() if n.choice_of == target]
-        return [owned | {option} for option in sorted(options)] or [owned]
-
-    async def _measured(self, sets: list[Owned]) -> dict[Owned, float]:
-        gains = await self.incumbent.gains([[self._purchase(owned)] for owned in sets])
-        return {owned: gain + self._hint(owned) for owned, gain in zip(sets, gains, strict=True)}
-
-    def _hint(self, owned: Owned) -> float:
-        spoken = sum(mentions(self.graph.nodes[node].mods, self.keywords) for node in owned)
-        return WANTED * len(owned & set(self.wanted)) + SPOKEN * spoken
-
     def _purchase(self, owned: Owned) -> Change:
-        return Allocate(nodes=[PassiveNode(id=node) for node in self._in_order(owned)])
-
-    def _in_order(self, owned: Owned) -> list[int]:
-        """Return the passives in an order in which each connects to what came before, options last."""
+        """Return the purchase, in an order in which each passive connects to what came before, options last."""
         ordered: list[int] = []
         while True:
             reachable = self.graph.routes(frozenset(ordered), 1)
             following = [node for node in sorted(owned) if node in reachable]
             if not following:
-                return [*ordered, *sorted(owned - set(ordered))]
+                break
             ordered.append(following[0])
+        nodes = [*ordered, *sorted(owned - set(ordered))]
+        return Allocate(nodes=[PassiveNode(id=node) for node in nodes])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.model.base import changed
 from app.model.blueprint import Allocate, Change, PassiveNode
 from app.model.names import Attribute
 from app.model.stats import ATTRIBUTE_METRICS
@@ -42,7 +43,7 @@ class AttributeSearch:
 
     async def _serve(self, attribute: Attribute) -> bool:
         """Switch the passive that costs least to the attribute; False when none can be spared."""
-        missing = self._total_missing()
+        missing = self._missing(self.incumbent.outputs)
         donors: dict[Attribute | None, PassiveNode] = {}
         for node in self.travel():
             if node.attribute is not attribute:
@@ -58,9 +59,6 @@ class AttributeSearch:
             return False
         await self.incumbent.commit(options[min(scored)[1]])
         return True
-
-    def _total_missing(self) -> float:
-        return self._missing(self.incumbent.outputs)
 
     def _missing(self, outputs: dict[str, float]) -> float:
         return sum(gap for _, gap in self.incumbent.objective.attribute_gaps(outputs).values())
@@ -87,4 +85,4 @@ class AttributeSearch:
         return found
 
     def _switch(self, nodes: list[PassiveNode], attribute: Attribute) -> list[Change]:
-        return [Allocate(nodes=[node.model_copy(update={"attribute": attribute}) for node in nodes])]
+        return [Allocate(nodes=[changed(node, attribute=attribute) for node in nodes])]

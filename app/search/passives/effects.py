@@ -61,11 +61,6 @@ def minus(one: Vector, other: Vector) -> Vector:
     return tuple(map(operator.sub, one, other))
 
 
-def is_nothing(effect: Vector) -> bool:
-    """Return whether the vector changes no number."""
-    return all(abs(v) <= NOISE for v in effect[:-1])
-
-
 class Sockets:
     """What happens to jewels when sockets are bought and given back; here nothing: jewels wait in their sockets."""
 
@@ -99,37 +94,31 @@ class Effects:
     _texts: dict[int, Key] = field(default_factory=dict)
     _found: dict[tuple[int, Attribute | None], Vector | None] = field(default_factory=dict)
 
-    async def learn(self, nodes: Iterable[int], again: bool = True) -> None:
+    async def learn(self, nodes: Iterable[int]) -> None:
         """Measure the passives on the committed build: those owned by giving them back, the others by buying them.
 
-        What is known to do nothing is not tried again; `again` says whether the rest is.
+        What is known to do nothing is not tried again.
         """
         self.held = {n.id: n for n in self.incumbent.blueprint.nodes}
         self._found.clear()
         asked: dict[Key, list[Change]] = {}
         hints: dict[Key, float] = {}
         for node in nodes:
-            for key, change in self._trials(node):
-                if key not in self.known or (again and self._matters(key)):
-                    asked.setdefault(key, change)
+            for key, changes in self._trials(node):
+                effect = self.known.get(key)
+                if key not in self.known or (effect is not None and any(abs(v) > NOISE for v in effect[:-1])):
+                    asked.setdefault(key, changes)
                     hints[key] = self.hint(self.graph.nodes[node])
         outputs = await self.incumbent.outputs_of(list(asked.values()))
         base = vector_of(self.incumbent.outputs)
         for key, found in zip(asked, outputs, strict=True):
-            self.known[key] = self._effect(base, found, key[0] == "-", hints[key])
+            if not found:
+                self.known[key] = None
+                continue
+            tried = vector_of(found)
+            effect = minus(base, tried) if key[0] == "-" else minus(tried, base)
+            self.known[key] = (*effect[:-1], hints[key])
         self._found.clear()
-
-    @staticmethod
-    def _effect(base: Vector, found: Outputs, given_back: bool, hint: float) -> Vector | None:
-        if not found:
-            return None
-        tried = vector_of(found)
-        effect = minus(base, tried) if given_back else minus(tried, base)
-        return (*effect[:-1], hint)
-
-    def _matters(self, key: Key) -> bool:
-        effect = self.known[key]
-        return effect is not None and not is_nothing(effect)
 
     def _trials(self, node: int) -> list[tuple[Key, list[Change]]]:
         if node in self.held:

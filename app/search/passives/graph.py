@@ -34,28 +34,19 @@ class PassiveGraph:
         self.roots = frozenset(roots)
         barred = set(closed)
         self.nodes: dict[int, NodeFact] = {n.id: n for n in nodes if n.id not in barred}
-        self.neighbours: dict[int, tuple[int, ...]] = self._edges()
         self._free = frozenset(n.id for n in self.nodes.values() if n.choice_of is None and not n.unlocked_by)
-
-    def _edges(self) -> dict[int, tuple[int, ...]]:
-        """Return the edges in both directions: facts may name an edge at one end only."""
         edges: dict[int, set[int]] = {node: set() for node in self.nodes}
         for node in self.nodes.values():
             for other in node.neighbours:
-                if other in edges:
+                if other in edges:  # in both directions: facts may name an edge at one end only
                     edges[node.id].add(other)
                     edges[other].add(node.id)
-        return {node: tuple(sorted(others)) for node, others in edges.items()}
+        self.neighbours: dict[int, tuple[int, ...]] = {node: tuple(sorted(others)) for node, others in edges.items()}
 
     @property
     def bought(self) -> frozenset[int]:
         """Return the passives that cost a point."""
         return frozenset(n.id for n in self.nodes.values() if n.cost and n.id not in self.roots)
-
-    def open_to(self, node: int, owned: frozenset[int]) -> bool:
-        """Return whether the passive may be walked, given what is owned."""
-        fact = self.nodes[node]
-        return fact.choice_of is None and all(needed in owned for needed in fact.unlocked_by)
 
     def routes(
         self, owned: frozenset[int], reach: int, value: Callable[[int], float] = lambda _: 0.0
@@ -92,12 +83,17 @@ class PassiveGraph:
         total: Mapping[int, float],
         owned: frozenset[int],
     ) -> dict[int, int]:
+        """Return the passives one point beyond the edge, each with the neighbour that it is reached from best."""
         parents: dict[int, int] = {}
         free = self._free
         for parent in edge:
             for node in self.neighbours[parent]:
-                if node in ways or not (node in free or self.open_to(node, owned)):
+                if node in ways:
                     continue
+                if node not in free:
+                    fact = self.nodes[node]
+                    if fact.choice_of is not None or not owned.issuperset(fact.unlocked_by):
+                        continue
                 if node not in parents or total[parent] > total[parents[node]]:
                     parents[node] = parent
         return parents
@@ -164,19 +160,16 @@ class PassiveGraph:
         hanging: dict[int, list[int]] = {node: [node] for node in order}
         lost: dict[int, list[int]] = {node: [node] for node in order}
         for node in reversed(order):
-            above = [place.get(n, -1) for n in self.neighbours[node] if n in place or n in self.roots]
-            low[node] = min([place[node], low.get(node, place[node]), *self._beyond(above, place, parent[node])])
             over = parent[node]
+            above = [place.get(n, -1) for n in self.neighbours[node] if n in place or n in self.roots]
+            beyond = above if over is None else [at for at in above if at != place[over]]
+            low[node] = min([place[node], low.get(node, place[node]), *beyond])
             if over is not None:
                 low[over] = min(low.get(over, place[over]), low[node])
                 hanging[over] += hanging[node]
                 if low[node] >= place[over]:
                     lost[over] += hanging[node]
         return [frozenset(lost[node]) for node in order]
-
-    @staticmethod
-    def _beyond(above: list[int], place: Mapping[int, int], parent: int | None) -> list[int]:
-        return [at for at in above if parent is None or at != place[parent]]
 
     def _walk(self, owned: frozenset[int]) -> tuple[list[int], dict[int, int | None]]:
         """Return the owned passives in the order of a depth-first walk from the roots, and whence each was reached."""

@@ -120,19 +120,15 @@ class Planner:
         """Return the drafts of spending up to `points` more points, best gain per point first, one per purchase."""
         steps: list[TreeDraft] = []
         while points > 0:
-            bought = self._best_purchase(draft, points)
-            if bought is None:
+            found = [(self.bought(draft, r), r) for r in self.routes(draft, min(points, self.reach))]
+            if not found:
                 return steps
-            points -= len(bought.owned) - len(draft.owned)
-            draft = bought
+            ranks = [((bought.score - draft.score) / route.points, -route.target) for bought, route in found]
+            best = found[ranks.index(max(ranks))][0]
+            points -= len(best.owned) - len(draft.owned)
+            draft = best
             steps.append(draft)
         return steps
-
-    def _best_purchase(self, draft: TreeDraft, points: int) -> TreeDraft | None:
-        found = [(self.bought(draft, r), r) for r in self.routes(draft, min(points, self.reach))]
-        if not found:
-            return None
-        return max(found, key=lambda pair: ((pair[0].score - draft.score) / pair[1].points, -pair[1].target))[0]
 
     def routes(self, draft: TreeDraft, reach: int, most: int = HOPEFUL) -> list[Route]:
         """Return the most promising routes of at most `reach` points: by worth per point of their passives alone."""
@@ -198,16 +194,13 @@ class Planner:
 
     def branches(self, draft: TreeDraft) -> list[Branch]:
         """Return the branches that may be given back, the cheapest to lose per point first."""
-        found = {
-            branch
-            for branch in self.graph.branches(draft.owned)
-            if len(branch) <= LARGEST_BRANCH and branch.isdisjoint(self.fixed)
-        }
-        made = [self._branch(draft, branch) for branch in found]
-        return sorted(made, key=lambda branch: (branch.loss, sorted(branch.nodes)))
-
-    def _branch(self, draft: TreeDraft, nodes: frozenset[int]) -> Branch:
-        return Branch(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
+        small = {nodes for nodes in self.graph.branches(draft.owned) if len(nodes) <= LARGEST_BRANCH}
+        found = [
+            Branch(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
+            for nodes in small
+            if nodes.isdisjoint(self.fixed)
+        ]
+        return sorted(found, key=lambda branch: (branch.loss, sorted(branch.nodes)))
 
     def vector_of(self, nodes: Iterable[int], attributes: Mapping[int, Attribute]) -> Vector:
         """Return the sum of what the passives do; those that were never measured count nothing."""

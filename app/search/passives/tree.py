@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.engine.base import Outputs
+from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode, Unequip
 from app.model.facts import NodeFact
 from app.model.stats import DPS
@@ -43,7 +44,7 @@ def ordered(blueprint: Blueprint, first: list[int]) -> Blueprint:
     """Return the blueprint with these passives first, in this order, and the others after them as they were."""
     place = {node: i for i, node in enumerate(first)}
     nodes = sorted(blueprint.nodes, key=lambda n: place.get(n.id, len(place)))
-    return blueprint.model_copy(update={"nodes": nodes})
+    return changed(blueprint, nodes=nodes)
 
 
 def restoring(now: Blueprint, then: Blueprint) -> list[Change]:
@@ -279,16 +280,14 @@ class TreeSearch:
         near = self.graph.routes(self.owned, self.limits.reach)
         wanted = [*sorted(self.owned - self.fixed), *near]
         await self._effects.learn(wanted)
-        if is_first and self._sees_nothing():
-            self._blind = True  # then words count for more
-            self._effects.known.clear()
-            await self._effects.learn(wanted)
-
-    def _sees_nothing(self) -> bool:
-        """Return whether no passive moves the damage at all."""
+        if not is_first:
+            return
         at = METRICS.index(DPS)
         moved = any(abs(effect[at]) > EPSILON for effect in self._effects.known.values() if effect is not None)
-        return self.incumbent.outputs.get(DPS, 0.0) <= 0 or not moved
+        if self.incumbent.outputs.get(DPS, 0.0) <= 0 or not moved:
+            self._blind = True  # no passive moves the damage at all: then words count for more
+            self._effects.known.clear()
+            await self._effects.learn(wanted)
 
     def _draft(self) -> TreeDraft:
         held = {n.id: n.attribute for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes}
@@ -306,14 +305,13 @@ class TreeSearch:
         new = self.graph.in_order(draft.owned - held.keys(), frozenset(held) & draft.owned)
         switched = [n for n, a in sorted(draft.attributes.items()) if n in held and held[n].attribute is not a]
         bought = [PassiveNode(id=n, attribute=draft.attributes.get(n)) for n in new]
-        bought += [held[n].model_copy(update={"attribute": draft.attributes[n]}) for n in switched]
+        bought += [changed(held[n], attribute=draft.attributes[n]) for n in switched]
         changes: list[Change] = [Deallocate(nodes=gone)] if gone else []
         changes += [change for n in gone for change in self.sockets.left(n)]
         changes += [Allocate(nodes=bought)] if bought else []
-        return changes + [change for n in new if self._is_socket(n) for change in self.sockets.taken(n)]
-
-    def _is_socket(self, node: int) -> bool:
-        return self.graph.nodes[node].kind == "socket"
+        return changes + [
+            change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)
+        ]
 
     async def _commit(self, draft: TreeDraft, promised: float | None = None) -> bool:
         """Commit the draft; a plan that does not keep what its trial promised is taken back."""

@@ -1,11 +1,12 @@
-"""Weapon-set passives: which of them count, and paying for the idle set's passives with marks on the other set.
+"""Weapon-set passives: which of them count, and paying for the idle set's passives with some of the set in use.
 
 A passive may be allocated for one weapon set only. What set 1 and set 2 have of such passives is paid once, so a tree
-that keeps 20 passives for the idle set gets 20 of its own for nothing, as long as these are marked for the set in use.
+that keeps 20 passives for the idle set gets 20 of its own for nothing, as long as these are assigned to the set in use.
 """
 
 from __future__ import annotations
 
+from app.model.base import changed
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.graph import PassiveGraph
@@ -38,9 +39,9 @@ def anchors(graph: PassiveGraph, owned: frozenset[int], idle: frozenset[int]) ->
 
 
 def assignable(graph: PassiveGraph, owned: frozenset[int], count: int, kept: frozenset[int]) -> list[int]:
-    """Return `count` passives (or as many as there are) to mark: outermost first, so that the rest hangs together.
+    """Return `count` passives (or as many as there are) to assign to one set: outermost first, so that the rest holds.
 
-    `kept` passives stay unmarked, and so does what leads to them.
+    `kept` passives stay with both sets, and so does what leads to them.
     """
     found: list[int] = []
     rest = owned
@@ -58,5 +59,5 @@ def assignment(blueprint: Blueprint, nodes: list[int], weapon_set: WeaponSet) ->
     """Return the change that allocates exactly these passives (and those of the other set) for one set only."""
     chosen = set(nodes)
     wanted = [(n, weapon_set if n.id in chosen else 0) for n in blueprint.nodes if n.weapon_set in (0, weapon_set)]
-    new = [n.model_copy(update={"weapon_set": mark}) for n, mark in wanted if n.weapon_set != mark]
+    new = [changed(n, weapon_set=wished) for n, wished in wanted if n.weapon_set != wished]
     return [Allocate(nodes=new)] if new else []

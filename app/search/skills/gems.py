@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Session
+from app.model.base import changed
 from app.model.blueprint import Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
@@ -58,7 +59,7 @@ def group_index(blueprint: Blueprint, gem_id: str) -> int:
 
 def with_supports(group: SkillGroup, supports: Iterable[Gem]) -> SkillGroup:
     """Return the group with its active gem and these supports."""
-    return group.model_copy(update={"gems": [group.gems[0], *supports]})
+    return changed(group, gems=[group.gems[0], *supports])
 
 
 MOST_SKILLS = 4
@@ -75,20 +76,20 @@ _MINION, _MINION_SKILL, _COUNT = "skillMinion", "skillMinionSkill", "count"
 def chosen(group: SkillGroup, **choices: ConfigValue) -> SkillGroup:
     """Return the group with choices made on its skill gem."""
     first = group.gems[0]
-    gem = first.model_copy(update={"choices": {**first.choices, **choices}})
-    return group.model_copy(update={"gems": [gem, *group.gems[1:]]})
+    gem = changed(first, choices={**first.choices, **choices})
+    return changed(group, gems=[gem, *group.gems[1:]])
 
 
 def variants(group: SkillGroup, fact: GemFact) -> list[SkillGroup]:
     """Return the other ways to calculate the group's skill, in the order in which equals are preferred."""
     modes = [f"statSet.{skill}" for skill, count in sorted(fact.modes.items()) for _ in range(count - 1)]
     numbers = [n for _, count in sorted(fact.modes.items()) for n in range(2, count + 1)]
-    parts = [group.model_copy(update={"main_skill": n}) for n in range(1, MOST_SKILLS + 1)]
+    parts = [changed(group, main_skill=n) for n in range(1, MOST_SKILLS + 1)]
     found = [part for part in parts if part != group]
     found += [chosen(part, **{mode: number}) for mode, number in zip(modes, numbers, strict=True) for part in parts]
     if "Minion" in fact.skill_types:
         found += [chosen(group, **{_MINION_SKILL: n}) for n in range(2, MINION_SKILLS + 1)]
-    return [*found, group.model_copy(update={"in_full_dps": not group.in_full_dps})]
+    return [*found, changed(group, in_full_dps=not group.in_full_dps)]
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ class ModeSearch:
 
     async def best(self, groups: Sequence[SkillGroup]) -> SkillGroup | None:
         """Return the group that deals most damage, the first of equals; None when none deals any."""
-        rates = await self._rates(groups)
+        found = await self.session.what_if([self._change(group) for group in groups], [DPS])
+        rates = [outputs.get(DPS, 0.0) for outputs in found]
         best = max(range(len(groups)), key=lambda i: (rates[i], -i), default=None)
         return groups[best] if best is not None and rates[best] > 0 else None
 
@@ -117,10 +119,6 @@ class ModeSearch:
         known = [*(rates[i] for i in range(len(first))), *await self._armies(more)]
         best = max(range(len(known)), key=lambda i: (known[i], -i), default=None)
         return [*first, *more][best] if best is not None and known[best] > 0 else None
-
-    async def _rates(self, groups: Sequence[SkillGroup]) -> list[float]:
-        found = await self.session.what_if([self._change(group) for group in groups], [DPS])
-        return [outputs.get(DPS, 0.0) for outputs in found]
 
     async def _armies(self, groups: Sequence[SkillGroup]) -> list[float]:
         metrics = [DPS, "Spirit", FREE_SPIRIT]
@@ -147,12 +145,12 @@ def monster_of(gem: Gem) -> str | None:
 def offering(blueprint: Blueprint, fact: GemFact, ids: Iterable[str]) -> Blueprint:
     """Return the blueprint with these monsters to choose from for the gem."""
     kind = "beasts" if "companion" in {tag.lower() for tag in fact.tags} else "spectres"
-    return blueprint.model_copy(update={kind: sorted(ids)})
+    return changed(blueprint, **{kind: sorted(ids)})
 
 
 def counts(group: SkillGroup, most: int = MOST_MINIONS) -> list[SkillGroup]:
     """Return the group with 1, 2, ... minions of its skill; 1 is what engines take when nothing is said."""
     first = group.gems[0]
     others = {name: value for name, value in first.choices.items() if name != _COUNT}
-    bare = group.model_copy(update={"gems": [first.model_copy(update={"choices": others}), *group.gems[1:]]})
+    bare = changed(group, gems=[changed(first, choices=others), *group.gems[1:]])
     return [bare, *(chosen(bare, **{_COUNT: number}) for number in range(2, most + 1))]

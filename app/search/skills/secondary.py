@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.engine.base import Outputs
+from app.model.base import changed
 from app.model.blueprint import Change, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
@@ -82,26 +82,21 @@ class SkillSearch:
     def offers(self, facts: Iterable[GemFact]) -> list[SkillOffer]:
         """Return the groups that the character could use with its weapon, at several gem levels."""
         taken = {gem.gem_id for group in self.incumbent.blueprint.groups for gem in group.gems}
-        usable = [f for f in facts if f.id not in taken and self._fits(f)]
-        return [SkillOffer(fact, group) for fact in usable for group in self._groups(fact)]
-
-    def _fits(self, fact: GemFact) -> bool:
-        weapon = not fact.weapon_types or any(usable_with(words, self.weapon_types) for words in fact.weapon_types)
-        return fact.kind == "active" and weapon and usable_level(fact, self.level) > 0
-
-    def _groups(self, fact: GemFact) -> list[SkillGroup]:
-        groups = [self._group(fact, level) for level in self._levels(fact)]
-        if not groups[0].in_full_dps or _MANY not in fact.skill_types:
-            return groups
-        return [*groups, *counts(groups[0], MOST_HELPING_MINIONS)[1:]]
-
-    def _levels(self, fact: GemFact) -> list[int]:
-        highest = usable_level(fact, self.level)
-        return sorted({min(step, highest) for step in LEVEL_STEPS}, reverse=True)
-
-    def _group(self, fact: GemFact, level: int) -> SkillGroup:
-        skill = gem(fact, self.level, self.gear).model_copy(update={"level": level})
-        return SkillGroup(label=fact.name, gems=[skill], in_full_dps=self.counted and "Minion" in fact.skill_types)
+        found: list[SkillOffer] = []
+        for fact in facts:
+            suits = not fact.weapon_types or any(usable_with(words, self.weapon_types) for words in fact.weapon_types)
+            highest = usable_level(fact, self.level)
+            if fact.id in taken or fact.kind != "active" or not suits or highest == 0:
+                continue
+            skill, counts_in = gem(fact, self.level, self.gear), self.counted and "Minion" in fact.skill_types
+            groups = [
+                SkillGroup(label=fact.name, gems=[changed(skill, level=level)], in_full_dps=counts_in)
+                for level in sorted({min(step, highest) for step in LEVEL_STEPS}, reverse=True)
+            ]
+            if counts_in and _MANY in fact.skill_types:
+                groups += counts(groups[0], MOST_HELPING_MINIONS)[1:]
+            found += [SkillOffer(fact, group) for group in groups]
+        return found
 
     async def add(self, facts: Sequence[GemFact], most: int) -> list[GemFact]:
         """Add up to `most` of the skills, the most helpful first, and return those added."""
@@ -158,17 +153,16 @@ class SkillSearch:
             return current
         options = counts(group)
         changes: list[list[Change]] = [[SetGroup(index=index, group=option)] for option in options]
-        scores = [self._affordable(found) for found in await self.incumbent.outputs_of(changes)]
+        scores = [
+            # more Spirit than there is to spend cannot be reserved
+            self.incumbent.objective.score(found) if found.get(FREE_SPIRIT, 0.0) >= self.reserve_free else -math.inf
+            for found in await self.incumbent.outputs_of(changes)
+        ]
         best = max(range(len(options)), key=lambda i: (scores[i], -i))
         if scores[best] <= scores[current - 1] + EPSILON:
             return current
         await self.incumbent.commit(changes[best])
         return best + 1
-
-    def _affordable(self, outputs: Outputs) -> float:
-        """Return the score, minus infinity when more Spirit is reserved than may be."""
-        spare = outputs.get(FREE_SPIRIT, 0.0) >= self.reserve_free
-        return self.incumbent.objective.score(outputs) if spare else -math.inf
 
     async def support(self, index: int, rules: SupportRules, facts: dict[str, GemFact], ids: Sequence[str]) -> None:
         """Give the group at the 1-based index the supports that measurably help the build."""

@@ -11,7 +11,6 @@ from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import Attribute, GearTier
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import Objective
 from app.search.skills.gems import gem, mentions, support_slots, usable_level, with_supports
 
 SHORT_LIST = 36
@@ -99,15 +98,13 @@ class SupportSelection:
     async def _score(self, teams: Iterable[Team]) -> None:
         new = [team for team in dict.fromkeys(teams) if team not in self.scores]
         outputs = await self.incumbent.outputs_of([self._change(team) for team in new])
-        self.scores.update({t: self._objective(t).score(o) for t, o in zip(new, outputs, strict=True)})
-
-    def _objective(self, team: Team) -> Objective:
-        """Return the objective with the attributes that the colours of all supports need: trials do not count them."""
-        needs = dict(self.incumbent.objective.required)
-        for attribute in Attribute:
-            supports = self._elsewhere[attribute] + sum(self._colour(i) == attribute.value for i in team)
-            needs[attribute] = max(needs.get(attribute, 0.0), ATTRIBUTE_PER_SUPPORT * supports)
-        return self.incumbent.objective.requiring(needs)
+        for team, found in zip(new, outputs, strict=True):
+            # trials do not count the attributes that the colours of all supports need
+            needs = dict(self.incumbent.objective.required)
+            for attribute in Attribute:
+                supports = self._elsewhere[attribute] + sum(self._colour(i) == attribute.value for i in team)
+                needs[attribute] = max(needs.get(attribute, 0.0), ATTRIBUTE_PER_SUPPORT * supports)
+            self.scores[team] = self.incumbent.objective.requiring(needs).score(found)
 
     @cached_property
     def _elsewhere(self) -> dict[Attribute, int]:
@@ -153,21 +150,17 @@ class SupportSelection:
     async def _exchange(self, team: Team, short: Sequence[str]) -> Team:
         """Exchange one support, then two at a time, until neither helps."""
         for _ in range(8):
-            better = await self._best([team, *self._single_swaps(team, short)])
+            rests = [team[:i] + team[i + 1 :] for i in range(len(team))]
+            swaps = [t for rest in rests for t in self._filled(rest, [(s,) for s in short])]
+            better = await self._best([team, *swaps])
             if better == team:
-                better = await self._best([team, *self._pair_swaps(team, short)])
+                pairs = list(combinations(short[:PAIR_LIST], 2))
+                rests = [tuple(t for t in team if t not in gone) for gone in combinations(team, 2)]
+                better = await self._best([team, *(t for rest in rests for t in self._filled(rest, pairs))])
             if better == team:
                 return team
             team = better
         return team
-
-    def _single_swaps(self, team: Team, short: Sequence[str]) -> list[Team]:
-        return [t for i in range(len(team)) for t in self._filled(team[:i] + team[i + 1 :], [(s,) for s in short])]
-
-    def _pair_swaps(self, team: Team, short: Sequence[str]) -> list[Team]:
-        pairs = list(combinations(short[:PAIR_LIST], 2))
-        kept = [tuple(t for t in team if t not in gone) for gone in combinations(team, 2)]
-        return [t for rest in kept for t in self._filled(rest, pairs)]
 
     def _filled(self, rest: Team, newcomers: Iterable[Sequence[str]]) -> list[Team]:
         teams = []

@@ -11,7 +11,7 @@ from app.core.errors import UnknownFact
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.facts import AffixFact, BaseFact, UniqueFact
 from app.model.moves import Move
-from app.search.advice import MoveExperimenter
+from app.search.experiments import MoveExperimenter
 from tests.fakes.arithmetic import World, active, node, support
 from tests.unit.search.conftest import START, Context
 

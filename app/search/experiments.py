@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.core.errors import AppError, EngineError
+from app.model.base import changed
 from app.model.blueprint import Change, Deallocate, SetGroup
 from app.model.moves import Move, Trial
 from app.model.stats import DPS, EHP
@@ -51,24 +52,22 @@ class MoveExperimenter:
 
     async def _trial(self, moves: Sequence[Move], metrics: Sequence[str]) -> Trial:
         try:
-            worked = await self._reader.read(moves)
+            wished = await self._reader.read(moves)
         except EngineError:
             raise
         except AppError as error:
             return Trial(problem=error.message)
-        (tried,) = await self._tried([worked.changes], metrics)
-        return tried.model_copy(update={"made": worked.made})
+        (tried,) = await self._tried([wished.changes], metrics)
+        return changed(tried, made=wished.made)
 
     async def _tried(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Trial]:
         wanted = list(dict.fromkeys([*METRICS, *metrics]))
-        outputs = await self.incumbent.session.what_if(candidates, wanted)
-        return [self._judged(found, metrics) for found in outputs]
-
-    def _judged(self, outputs: Mapping[str, float], metrics: Sequence[str]) -> Trial:
-        if not outputs:
-            return Trial(problem="the engine cannot try this")
-        figures = {name: outputs[name] for name in metrics if name in outputs}
-        return Trial(figures=figures, gain=self.incumbent.objective.score(outputs) - self.incumbent.score)
+        trials = []
+        for outputs in await self.incumbent.session.what_if(candidates, wanted):
+            figures = {name: outputs[name] for name in metrics if name in outputs}
+            gain = self.incumbent.objective.score(outputs) - self.incumbent.score
+            trials.append(Trial(figures=figures, gain=gain) if outputs else Trial(problem="the engine cannot try this"))
+        return trials
 
     async def rank_supports(self, skill: str) -> list[tuple[str, Trial]]:
         """Return the supports that could replace the skill's last one or be added, the most helpful first.
@@ -101,8 +100,8 @@ class MoveExperimenter:
         new.sort(key=lambda row: (-(row[1].gain or 0.0) / row[2], row[0]))
         old = _best([(str(node.id), trial) for node, trial in zip(spare, trials[len(wanted) :], strict=True)])
         return [
-            *((name, _noted(trial, f"{points} points")) for name, trial, points in new[:MOST_RANKED]),
-            *((name, _noted(trial, "gives 1 point back")) for name, trial in old[:MOST_SPARE]),
+            *((name, changed(trial, made=(f"{points} points",))) for name, trial, points in new[:MOST_RANKED]),
+            *((name, changed(trial, made=("gives 1 point back",))) for name, trial in old[:MOST_SPARE]),
         ]
 
     async def keep(self, moves: Sequence[Move]) -> str:
@@ -125,10 +124,6 @@ class MoveExperimenter:
     async def _faults(self) -> set[str]:
         found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.demands.floors.gear)
         return {f"{finding.slot}: {finding.reason}" for finding in found}
-
-
-def _noted(trial: Trial, note: str) -> Trial:
-    return trial.model_copy(update={"made": (note,)})
 
 
 def _best(rows: list[tuple[str, Trial]]) -> list[tuple[str, Trial]]:
