@@ -23,8 +23,6 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.search.base import Plan, SearchContext
-from app.search.incumbent import Incumbent
-from app.search.objective import Objective, objective_for
 from tests.fakes.arithmetic import ArithmeticEngine, World
 
 PLAN = Plan(
@@ -59,7 +57,3 @@ def context() -> Context:
         return replace(made, **more)
 
     return make
-
-
-async def bench_of(ctx: SearchContext, objective: Objective | None = None) -> Incumbent:
-    return await Incumbent.open(ctx, objective or objective_for(ctx))
