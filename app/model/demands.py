@@ -8,10 +8,15 @@ is expected to reach 0.6 of them and `starter` gear 0.35.
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import TypeVar
+
 from app.model.base import Model
-from app.model.constraints import InvariantSet
+from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.names import GearTier, Goal
 from app.model.record import BuildRequest
+
+E = TypeVar("E", bound=StrEnum)
 
 
 class Floor(Model):
@@ -57,28 +62,26 @@ class Demands(Model):
     floors: Floors
 
 
-DEFAULT_LEVEL = 90
-DEFAULT_GEAR = GearTier.MID
-DEFAULT_GOAL = Goal.ALL_ROUND
-
-
 def demands_of(invariants: InvariantSet, asked: BuildRequest | None = None) -> Demands:
     """Return the demands: a field of the request, else the constraint, else the default (90, mid, all-round, softcore).
 
     A build that was imported has its file's level as a constraint.
     """
-    level = asked.level if asked is not None else None
-    gear = asked.gear if asked is not None else None
-    tier, goal = invariants.text("gear"), invariants.text("goal")
-    level = level or min(100, max(1, invariants.number("level", DEFAULT_LEVEL)))
-    gear = gear or (GearTier(tier) if tier in set(GearTier) else DEFAULT_GEAR)
+    known, said = INVARIANTS["level"], invariants.number("level")
+    level = (asked.level if asked is not None else None) or min(known.most, max(known.least, said))
+    gear = (asked.gear if asked is not None else None) or _member(GearTier, invariants, "gear")
     return Demands(
         level=level,
         gear=gear,
-        goal=Goal(goal) if goal in set(Goal) else DEFAULT_GOAL,
+        goal=_member(Goal, invariants, "goal"),
         hardcore=invariants.get("hardcore") is True,
         floors=floors_for(level, gear),
     )
+
+
+def _member(kind: type[E], invariants: InvariantSet, field: str) -> E:
+    said = invariants.text(field)
+    return kind(said if said in set(kind) else str(INVARIANTS[field].default))
 
 
 _BANDS: list[tuple[int, Floor, Floor]] = [

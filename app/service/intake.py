@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable
-
 from app.core.errors import InputError
-from app.model.names import GearTier, Goal, Mode
+from app.model.base import changed
+from app.model.constraints import INVARIANTS, InvariantType, Setter
+from app.model.names import Mode
 from app.model.record import BuildRequest
+from app.reasoning.prompt.values import Unusable, allowed, answer_of, is_plain_text, value_of
 
 MIN_PROMPT = 3
-MAX_TEXT = 200
-MAX_WORDS = 20
-_ALLOWED_CONTROLS = frozenset("\t\n\r")
-_TEXT_FIELDS = ("class", "ascendancy", "skill", "damage_type", "defence", "budget", "weapon", "content")
 
 
 def check_request(request: BuildRequest) -> BuildRequest:
-    """Return the request with the prompt trimmed.
+    """Return the request with the prompt trimmed; what names a parent and no other mode is a refinement.
 
     Raises:
         InputError: control characters, too short once trimmed, or an override that cannot be meant.
         NotAvailable: a way of building that this version does not have yet.
     """
     prompt = check_prompt(request.prompt)
-    request = _with_mode(request)
-    _check_kind(request)
+    follows = request.parent_id is not None and request.mode is Mode.INITIAL
+    mode = Mode.REFINEMENT if follows else request.mode
+    if mode is Mode.REFINEMENT and request.parent_id is None:
+        raise _refusal("parent_id", "a refinement names the build it refines")
+    known = _set_by(Setter.OVERRIDE)
     for field, value in sorted(request.overrides.items()):
-        _check_override(field, value)
-    return request.model_copy(update={"prompt": prompt})
+        if field not in known:
+            raise _refusal(f"overrides.{field[:40]}", f"unknown constraint; known are {', '.join(sorted(known))}")
+        try:
+            value_of(known[field], value)
+        except Unusable as exc:
+            raise _refusal(f"overrides.{field}", f"must be {allowed(known[field])}") from exc
+    return changed(request, prompt=prompt, mode=mode)
 
 
 def check_prompt(prompt: str) -> str:
@@ -45,63 +49,23 @@ def check_prompt(prompt: str) -> str:
     return trimmed
 
 
-def is_plain_text(text: str) -> bool:
-    """Tell whether the text has no control characters (line breaks and tabs aside) and no half surrogates."""
-    return all(char in _ALLOWED_CONTROLS or unicodedata.category(char) not in {"Cc", "Cs"} for char in text)
+def check_answer(field: str, text: str) -> str | int | float | bool | list[str]:
+    """Return what the answer to the question about a constraint says, as an override of the constraint.
+
+    Raises:
+        InputError: it says nothing that the constraint can have.
+    """
+    constraint = _set_by(Setter.ANSWER)[field]
+    try:
+        value = answer_of(constraint, text)
+    except Unusable as exc:
+        raise _refusal("answer", f"to the question about {field} must be {allowed(constraint)}") from exc
+    assert value is not None
+    return value
 
 
-def _with_mode(request: BuildRequest) -> BuildRequest:
-    """Return the request with its mode: what names a parent and no other mode is a refinement."""
-    if request.parent_id is None or request.mode is not Mode.INITIAL:
-        return request
-    return request.model_copy(update={"mode": Mode.REFINEMENT})
-
-
-def _check_kind(request: BuildRequest) -> None:
-    if request.mode is Mode.REFINEMENT and request.parent_id is None:
-        raise _refusal("parent_id", "a refinement names the build it refines")
-
-
-def _check_override(field: str, value: object) -> None:
-    check = _CHECKS.get(field)
-    if check is None:
-        raise _refusal(f"overrides.{field[:40]}", f"unknown constraint; known are {', '.join(sorted(_CHECKS))}")
-    wanted = check(value)
-    if wanted is not None:
-        raise _refusal(f"overrides.{field}", wanted)
-
-
-def _level(value: object) -> str | None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return None if whole and 1 <= int(str(value)) <= 100 else "must be a whole number from 1 to 100"
-
-
-def _flag(value: object) -> str | None:
-    return None if isinstance(value, bool) else "must be true or false"
-
-
-def _text(value: object) -> str | None:
-    usable = isinstance(value, str) and len(value.strip()) > 0 and len(value) <= MAX_TEXT and is_plain_text(value)
-    return None if usable else f"must be plain text of 1 to {MAX_TEXT} characters"
-
-
-def _words(value: object) -> str | None:
-    usable = isinstance(value, list) and len(value) <= MAX_WORDS and all(_text(word) is None for word in value)
-    return None if usable else f"must be a list of at most {MAX_WORDS} words"
-
-
-def _one_of(names: list[str]) -> Callable[[object], str | None]:
-    return lambda value: None if value in names else f"must be one of {', '.join(names)}"
-
-
-_CHECKS: dict[str, Callable[[object], str | None]] = {
-    **dict.fromkeys(_TEXT_FIELDS, _text),
-    "level": _level,
-    "hardcore": _flag,
-    "exclude": _words,
-    "gear": _one_of([tier.value for tier in GearTier]),
-    "goal": _one_of([goal.value for goal in Goal]),
-}
+def _set_by(setter: Setter) -> dict[str, InvariantType]:
+    return {name: constraint for name, constraint in INVARIANTS.items() if setter in constraint.set_by}
 
 
 def _refusal(place: str, message: str) -> InputError:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.constraints import shown
 from app.model.experiments import Experiment, Refinement
 from app.model.guide import Guide, ShoppingItem
 from app.model.names import BuildStatus, Outcome, SubProblemName
@@ -66,16 +67,10 @@ def from_memory(memories: Sequence[UsedMemory], habits: Sequence[str]) -> list[s
 def constraints(view: BuildView) -> list[str]:
     """Return what was asked for and where each constraint comes from."""
     return [
-        f"{item.field}: {_words(item.value)} ({item.provenance.value}: {item.reason})"
+        f"{item.field}: {shown(item.value)} ({item.provenance.value}: {item.reason})"
         for item in view.invariants
         if item.value not in (None, [])
     ]
-
-
-def _words(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(str(word) for word in value)
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def decisions(view: BuildView) -> list[str]:

@@ -9,13 +9,13 @@ from pydantic import Field
 from app.core.clock import Clock
 from app.core.errors import Conflict, NotReady
 from app.core.ids import new_build_id
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.constraints import InvariantSet
 from app.model.names import BuildStatus, Mode, Phase, Provenance
 from app.model.record import BuildRecord, BuildRequest, EngineChoice
 from app.model.state import BuildState
 from app.runner.base import Runner
-from app.service.intake import check_prompt, check_request
+from app.service.intake import check_answer, check_prompt, check_request
 from app.service.view import BuildView, valid_state, view_of
 from app.storage.base import BuildStore
 
@@ -50,6 +50,8 @@ class Refinements:
         """
         parent = await parent_for(self._store, build_id)
         asked = _request(parent, check_prompt(request.prompt), Mode.REFINEMENT)
+        # What the parent's request set stands in the constraints, where this prompt may change it.
+        asked = changed(asked, level=None, gear=None, overrides={})
         return await self._start(child_of(parent, asked, self._new(parent, asked)))
 
     async def answer(self, build_id: str, request: AnswerRequest) -> BuildView:
@@ -65,10 +67,10 @@ class Refinements:
         question = parent.invariants.question
         if question is None:
             raise Conflict("The build asks nothing.")
-        answer = check_prompt(request.answer)
+        answer = request.answer.strip()
         if answer.casefold() == question.assumed.casefold():
             return view_of(await self._store.insert(self._confirmed(parent, question.field, answer)))
-        overrides = {**parent.request.overrides, question.field: answer}
+        overrides = {**parent.request.overrides, question.field: check_answer(question.field, answer)}
         asked = _request(parent, parent.request.prompt, Mode.STRATEGIC, overrides)
         return await self._start(child_of(parent, check_request(asked), self._new(parent, asked)))
 

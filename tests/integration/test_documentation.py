@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import re
 import tomllib
@@ -18,6 +19,8 @@ from app.cli import app as command_line
 from app.core.config import Settings
 from app.core.errors import AppError, LeaseLost
 from app.main import create_app
+from app.model.constraints import INVARIANTS, Kind, Setter
+from app.reasoning.prompt.values import MAX_WORDS, allowed, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -104,3 +107,28 @@ def test_the_readme_names_real_make_targets() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in set(re.findall(r"^make (\w+)", README, flags=re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_the_table_of_constraints_is_the_code_s() -> None:
+    described = re.findall(r"^\| `([a-z_]+)` \| (.+) \| (.+) \| (.*) \| (.+) \|$", API, flags=re.MULTILINE)
+    expected = [
+        (
+            one.name,
+            one.meaning,
+            allowed(one).replace(f", or a list of at most {MAX_WORDS} such", "; a list of several"),
+            "" if one.default is None else f"`{json.dumps(one.default)}`".replace('"', ""),
+            ", ".join(setter.value for setter in Setter if setter in one.set_by),
+        )
+        for one in INVARIANTS.values()
+    ]
+    assert described == expected
+
+
+def test_a_model_is_told_every_constraint_and_every_word() -> None:
+    prompt = (ROOT / "prompts" / "invariant-extraction.md").read_text()
+    table = re.findall(r"^\| ([a-z_, ]+) \| (.+) \|$", prompt, flags=re.MULTILINE)
+    told = {name: values for names, values in table for name in names.split(", ")}
+    assert set(told) == set(INVARIANTS)
+    for one in INVARIANTS.values():
+        if one.kind is Kind.WORD:
+            assert set(told[one.name].split("; ")[0].split(", ")) == set(words_of(one)), one.name

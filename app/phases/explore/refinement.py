@@ -106,11 +106,14 @@ def _given_up(state: BuildState, why: str) -> BuildState:
 
 async def _said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
     """Return what the prompt says outright, apart from what it keeps."""
-    if len(reading.rest) < 3:
+    fields = ctx.request.overrides
+    says_much = len(reading.rest) >= 3
+    if not says_much and ctx.request.level is None and ctx.request.gear is None and not fields:
         return InvariantSet()
-    asked = changed(ctx.request, prompt=reading.rest, level=None, gear=None)
+    asked = changed(ctx.request, prompt=reading.rest) if says_much else ctx.request
     found = await ctx.reasoner.extract(asked, ctx.engine)
-    stated = [i for i in found.invariants if i.provenance is Provenance.EXPLICIT and i.field not in _LEFT_TO_LOCKS]
+    left = _LEFT_TO_LOCKS - set(fields)
+    stated = [i for i in found.invariants if i.provenance is Provenance.EXPLICIT and i.field not in left]
     return InvariantSet(invariants=stated)
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
-
 from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.gems import DAMAGE_TYPES
-from app.knowledge.vocabulary import Phrases, vocabulary
 from app.knowledge.words import by_phrase, closest_to, named, phrase
-from app.model.constraints import Invariant, InvariantSet, InvariantValue, Question
-from app.model.names import GearTier, Goal, Provenance
+from app.model.base import changed
+from app.model.constraints import (
+    INVARIANTS,
+    Count,
+    Invariant,
+    InvariantSet,
+    InvariantValue,
+    Kind,
+    Question,
+    as_list,
+)
+from app.model.names import Provenance
 from app.model.record import BuildRequest
 from app.reasoning.llm.schemas import ConstraintAnswer, ExtractAnswer
 from app.reasoning.prompt.draft import Draft
 from app.reasoning.prompt.extract import extract_from
-from app.reasoning.prompt.identity import as_list
-
-_UNITED = frozenset({"exclude", "with", "style", "weapon"})
-"""Lists of which nothing that the rules read in the user's own words may be lost."""
+from app.reasoning.prompt.values import Unusable, value_of
 
 _MOST_ASSUMPTIONS = 8
 
@@ -66,9 +68,10 @@ def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
     """Return what is left of a constraint beside what the rules read; None = theirs is better founded."""
     if old is None or old.provenance is not Provenance.EXPLICIT:
         return new
-    if new.field in _UNITED:
+    constraint = INVARIANTS[new.field]
+    if constraint.kept:
         both = list(dict.fromkeys([*as_list(old.value), *as_list(new.value)]))
-        return old.model_copy(update={"value": both if new.field == "exclude" or len(both) > 1 else both[0]})
+        return changed(old, value=both if constraint.count is Count.LIST or len(both) > 1 else both[0])
     return new if new.provenance is Provenance.EXPLICIT and new.value != old.value else None
 
 
@@ -103,22 +106,26 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
     Raises:
         LlmBadOutput: there is no such value.
     """
-    match field:
-        case "class":
+    constraint = INVARIANTS[field]
+    match constraint.kind:
+        case Kind.CLASS:
             return named(str(value), by_phrase(catalogue.classes, (c.name for c in catalogue.classes)), "class").name
-        case "ascendancy":
+        case Kind.ASCENDANCY:
             names = [name for fact in catalogue.classes for name in fact.ascendancies]
             return named(str(value), by_phrase(names, names), "ascendancy")
-        case "skill":
-            return _skill(str(value), catalogue)
-        case "with":
-            return cast("InvariantValue", [_skill(name, catalogue) for name in as_list(value)])
-        case "level" | "hardcore":
-            return _plain(field, value)
-        case "exclude":
-            return [word for text in as_list(value) if (word := phrase(text))]
-        case _:
-            return _words(field, value)
+        case Kind.SKILL:
+            if constraint.count is Count.ONE:
+                return _skill(str(value), catalogue)
+            return [_skill(name, catalogue) for name in as_list(value)]
+    if isinstance(value, list) and value and constraint.count is Count.ONE:
+        value = value[0]
+    try:
+        fitted = value_of(constraint, value)
+    except Unusable as exc:
+        raise LlmBadOutput(f"{field}: {exc}") from exc
+    if constraint.kind is Kind.PHRASE:
+        return [word for text in as_list(fitted) if (word := phrase(text))]
+    return fitted
 
 
 def _skill(name: str, catalogue: Catalogue) -> str:
@@ -127,43 +134,3 @@ def _skill(name: str, catalogue: Catalogue) -> str:
         known = by_phrase(catalogue.active, (gem.name for gem in catalogue.active))
         raise LlmBadOutput(f"there is no skill called {name[:60]!r}{closest_to(name, known)}")
     return gem.name
-
-
-def _plain(field: str, value: InvariantValue) -> InvariantValue:
-    if field == "hardcore" and isinstance(value, bool):
-        return value
-    if field == "level" and isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 100:
-        return value
-    raise LlmBadOutput(f"{field}: {'true or false' if field == 'hardcore' else 'a whole number from 1 to 100'}")
-
-
-def _words(field: str, value: InvariantValue) -> InvariantValue:
-    """Return one word, or a list where several were given and the field takes several."""
-    found = list(dict.fromkeys(_word(field, text) for text in as_list(value)))
-    if not found:
-        raise LlmBadOutput(f"{field}: a value is missing")
-    return found[0] if len(found) == 1 or field in {"goal", "gear", "budget"} else found
-
-
-def _word(field: str, text: str) -> str:
-    known = _known(field)
-    wanted = phrase(text)
-    for name, phrases in known.items():
-        if wanted in (phrase(name), *phrases):
-            return name
-    raise LlmBadOutput(f"{field}: {text[:60]!r} is not one of {', '.join(known)}")
-
-
-def _known(field: str) -> Mapping[str, list[str]]:
-    words = vocabulary()
-    tables: dict[str, Phrases] = {
-        "damage_type": {**{kind: [] for kind in DAMAGE_TYPES}, "elemental": []},
-        "style": words.styles,
-        "weapon": words.weapons,
-        "content": words.content,
-        "defence": words.defences,
-        "budget": words.budget,
-        "goal": {goal.value: words.goals.get(goal.value, []) for goal in Goal},
-        "gear": {tier.value: [] for tier in GearTier},
-    }
-    return tables[field]

@@ -9,29 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
+from app.model.constraints import INVARIANTS, Setter
 from app.model.moves import Move
 from app.model.names import Demand, Severity, SubProblemName
 from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.base import ModelAnswer, Name, Sentence
 
-FieldName = Literal[
-    "class",
-    "ascendancy",
-    "skill",
-    "with",
-    "damage_type",
-    "style",
-    "weapon",
-    "goal",
-    "defence",
-    "content",
-    "hardcore",
-    "level",
-    "gear",
-    "budget",
-    "exclude",
+MODEL_FIELDS: Final = tuple(name for name, one in INVARIANTS.items() if Setter.MODEL in one.set_by)
+
+
+def _is_constraint(name: str) -> str:
+    if name not in MODEL_FIELDS:
+        raise ValueError(f"must be one of {', '.join(MODEL_FIELDS)}")
+    return name
+
+
+FieldName = Annotated[
+    str, AfterValidator(_is_constraint), WithJsonSchema({"type": "string", "enum": list(MODEL_FIELDS)})
 ]
 Value = bool | int | float | Name | Annotated[list[Name], Field(max_length=20)]
 

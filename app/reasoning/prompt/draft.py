@@ -5,29 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from app.model.constraints import Invariant, InvariantSet, InvariantValue, Question
-from app.model.demands import DEFAULT_GEAR, DEFAULT_LEVEL
+from app.model.constraints import INVARIANTS, Invariant, InvariantSet, InvariantValue, Question
 from app.model.names import Goal, Provenance
-from app.model.record import BuildRequest
 from app.reasoning.prompt.reading import Reading, Span
-
-FIELDS = (
-    "class",
-    "ascendancy",
-    "skill",
-    "with",
-    "damage_type",
-    "style",
-    "weapon",
-    "goal",
-    "defence",
-    "content",
-    "hardcore",
-    "level",
-    "gear",
-    "budget",
-    "exclude",
-)
 
 
 class Weight(IntEnum):
@@ -44,15 +24,30 @@ class Weight(IntEnum):
 
 @dataclass
 class Draft:
-    """Collects constraints; the first value set for a field stays."""
+    """Collects constraints; the first value set for a field stays. `fixed` are the fields that the request sets."""
 
     values: dict[str, Invariant] = field(default_factory=dict)
+    fixed: set[str] = field(default_factory=set)
     assumptions: list[str] = field(default_factory=list)
     questions: list[tuple[Weight, Question]] = field(default_factory=list)
 
     def put(self, name: str, value: InvariantValue, provenance: Provenance, reason: str) -> None:
         """Set a field unless it is set already."""
         self.values.setdefault(name, Invariant(field=name, value=value, provenance=provenance, reason=reason))
+
+    def fix(self, name: str, value: InvariantValue) -> None:
+        """Set a field from the request, which wins over the prompt."""
+        self.put(name, value, Provenance.EXPLICIT, "set in the request")
+        self.fixed.add(name)
+
+    def drop(self, name: str) -> None:
+        """Take a field back, so that it is open again."""
+        del self.values[name]
+        self.fixed.discard(name)
+
+    def default(self, name: str, reason: str) -> None:
+        """Set a field to the table's default."""
+        self.put(name, INVARIANTS[name].default, Provenance.DEFAULT, reason)
 
     def explicit(self, name: str, value: InvariantValue, span: Span) -> None:
         """Set a field from the user's own words."""
@@ -89,99 +84,73 @@ class Draft:
         ordered = sorted(self.questions, key=lambda pair: pair[0])
         for _, question in ordered[1:]:
             self.assume(f"{question.text} I went on with {question.assumed}.")
-        known = [self.values[name] for name in FIELDS if name in self.values]
-        other = [self.values[name] for name in sorted(self.values) if name not in FIELDS]
         return InvariantSet(
-            invariants=[*known, *other],
+            invariants=[self.values[name] for name in INVARIANTS if name in self.values],
             question=ordered[0][1] if ordered else None,
             assumptions=self.assumptions,
         )
 
 
-def settle_demands(draft: Draft, reading: Reading, request: BuildRequest) -> None:
+def settle_demands(draft: Draft, reading: Reading) -> None:
     """Settle everything that does not say who the character is."""
-    _level(draft, reading, request)
-    _gear(draft, reading, request)
+    _level(draft, reading)
+    if found := reading.of("gear"):
+        draft.explicit("gear", *found[0])
+    draft.default("gear", "no gear quality was named")
     _goal(draft, reading)
     _defence(draft, reading)
     for name in ("weapon", "style", "content"):
-        _listed(draft, reading, name)
-    _hardcore(draft, reading)
+        if found := _distinct(reading.of(name)):
+            _quoted(draft, name, [value for value, _ in found], found)
+        for value, span in reading.of(f"hint:{name}"):
+            draft.infer(name, value, f'"{span.quote}" points to it')
+    if found := reading.of("hardcore"):
+        draft.explicit("hardcore", found[0][0] == "true_words", found[0][1])
+    draft.default("hardcore", "hardcore was not mentioned")
     if budget := reading.of("budget"):
-        draft.explicit("budget", budget[0][0], budget[0][1])
-    _exclusions(draft, reading)
+        draft.explicit("budget", *budget[0])
+    if reading.exclusions:
+        words = list(dict.fromkeys(span.phrase for span in reading.exclusions))
+        quotes = ", ".join(f'"{span.quote}"' for span in reading.exclusions)
+        draft.put("exclude", words, Provenance.EXPLICIT, f"you wrote {quotes}")
 
 
-def _level(draft: Draft, reading: Reading, request: BuildRequest) -> None:
-    if request.level is not None:
-        draft.put("level", request.level, Provenance.EXPLICIT, "set in the request")
+def _level(draft: Draft, reading: Reading) -> None:
     if reading.level is None:
-        draft.put("level", DEFAULT_LEVEL, Provenance.DEFAULT, "no level was named")
+        draft.default("level", "no level was named")
         return
     asked, quote = reading.level
-    level = min(100, max(1, asked))
+    known = INVARIANTS["level"]
+    level = min(known.most, max(known.least, asked))
     if level != asked:
-        draft.assume(f"Level {asked} does not exist; levels go from 1 to 100, so I took {level}.")
+        draft.assume(f"Level {asked} does not exist; levels go from {known.least} to {known.most}, so I took {level}.")
     if draft.has("level") and draft.get("level") != level:
         draft.assume(f'The request sets level {draft.get("level")}, which wins over "{quote}" in the prompt.')
     draft.put("level", level, Provenance.EXPLICIT, f'you wrote "{quote}"')
-
-
-def _gear(draft: Draft, reading: Reading, request: BuildRequest) -> None:
-    if request.gear is not None:
-        draft.put("gear", request.gear.value, Provenance.EXPLICIT, "set in the request")
-    found = reading.of("gear")
-    if found:
-        draft.explicit("gear", found[0][0], found[0][1])
-    draft.put("gear", DEFAULT_GEAR.value, Provenance.DEFAULT, "no gear quality was named")
 
 
 def _goal(draft: Draft, reading: Reading) -> None:
     found = reading.of("goal")
     named = {value for value, _ in found}
     if {Goal.MAPPING, Goal.BOSSING} <= named or Goal.ALL_ROUND in named:
-        words = " and ".join(f'"{span.quote}"' for _, span in found)
-        draft.put("goal", Goal.ALL_ROUND.value, Provenance.EXPLICIT, f"you wrote {words}")
+        _quoted(draft, "goal", [Goal.ALL_ROUND.value], found)
     elif found:
-        draft.explicit("goal", found[0][0], found[0][1])
-    draft.put(
-        "goal", Goal.ALL_ROUND.value, Provenance.DEFAULT, "no goal was named, so it should do a bit of everything"
-    )
+        draft.explicit("goal", *found[0])
+    draft.default("goal", "no goal was named, so it should do a bit of everything")
 
 
 def _defence(draft: Draft, reading: Reading) -> None:
-    found = _distinct(reading.of("defence"))
-    if not found:
-        return
-    names = [value for value, _ in found]
-    if {"life", "energy_shield"} <= set(names):
-        names = ["hybrid", *(name for name in names if name not in {"life", "energy_shield"})]
+    if found := _distinct(reading.of("defence")):
+        names = [value for value, _ in found]
+        if {"life", "energy_shield"} <= set(names):
+            names = ["hybrid", *(name for name in names if name not in {"life", "energy_shield"})]
+        _quoted(draft, "defence", names, found)
+
+
+def _quoted(draft: Draft, name: str, values: list[str], found: list[tuple[str, Span]]) -> None:
+    """Set a field of one or several words that stand in several places of the prompt."""
     words = " and ".join(f'"{span.quote}"' for _, span in found)
-    draft.put("defence", names[0] if len(names) == 1 else names, Provenance.EXPLICIT, f"you wrote {words}")
-
-
-def _listed(draft: Draft, reading: Reading, name: str) -> None:
-    found = _distinct(reading.of(name))
-    if found:
-        values = [value for value, _ in found]
-        words = " and ".join(f'"{span.quote}"' for _, span in found)
-        draft.put(name, values[0] if len(values) == 1 else values, Provenance.EXPLICIT, f"you wrote {words}")
-    for value, span in reading.of(f"hint:{name}"):
-        draft.infer(name, value, f'"{span.quote}" points to it')
-
-
-def _hardcore(draft: Draft, reading: Reading) -> None:
-    found = reading.of("hardcore")
-    if found:
-        draft.explicit("hardcore", found[0][0] == "true_words", found[0][1])
-    draft.put("hardcore", value=False, provenance=Provenance.DEFAULT, reason="hardcore was not mentioned")
-
-
-def _exclusions(draft: Draft, reading: Reading) -> None:
-    if reading.exclusions:
-        words = list(dict.fromkeys(span.phrase for span in reading.exclusions))
-        quotes = ", ".join(f'"{span.quote}"' for span in reading.exclusions)
-        draft.put("exclude", words, Provenance.EXPLICIT, f"you wrote {quotes}")
+    draft.put(name, values[0] if len(values) == 1 else values, Provenance.EXPLICIT, f"you wrote {words}")
 
 
 def _distinct(found: list[tuple[str, Span]]) -> list[tuple[str, Span]]:

@@ -8,58 +8,38 @@ from collections.abc import Callable
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.vocabulary import preferences, vocabulary
-from app.model.constraints import InvariantSet, InvariantValue
-from app.model.names import GearTier, Goal, Provenance
+from app.model.constraints import INVARIANTS, InvariantSet, shown
 from app.model.record import BuildRequest
-from app.reasoning.prompt.draft import FIELDS, Draft, Weight, settle_demands
+from app.reasoning.prompt.draft import Draft, Weight, settle_demands
 from app.reasoning.prompt.identity import Identity
 from app.reasoning.prompt.lexicon import Lexicon, closest
 from app.reasoning.prompt.reading import Reading, read
+from app.reasoning.prompt.values import Unusable, known_to, value_of
+
+_WHO = frozenset({"class", "ascendancy", "skill"})
 
 
-def settle_overrides(draft: Draft, request: BuildRequest, catalogue: Catalogue) -> None:
-    """Set the request's fields; one that fits nothing is left out with an assumption that says so."""
+def settle_request(draft: Draft, request: BuildRequest, catalogue: Catalogue) -> None:
+    """Set what the request's fields set; one that fits nothing is left out with an assumption that says so."""
+    if request.level is not None:
+        draft.fix("level", request.level)
+    if request.gear is not None:
+        draft.fix("gear", request.gear.value)
     for name, value in sorted(request.overrides.items()):
-        fitted = _fit(name, value, catalogue)
+        constraint = INVARIANTS.get(name)
+        try:
+            fitted = known_to(constraint, value_of(constraint, value), catalogue) if constraint else None
+        except Unusable:
+            fitted = None
         if fitted is None:
             draft.assume(f'The request sets {name} to "{value}", which I cannot use, so I left it aside.')
         else:
-            draft.put(name, fitted, Provenance.EXPLICIT, "set in the request")
-
-
-def _fit(name: str, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:
-    match name:
-        case "class":
-            return _nearest(value, [fact.name for fact in catalogue.classes])
-        case "ascendancy":
-            return _nearest(value, [a for fact in catalogue.classes for a in fact.ascendancies])
-        case "skill":
-            gem = catalogue.skill(str(value))
-            return gem.name if gem else _nearest(value, [gem.name for gem in catalogue.active])
-        case "goal":
-            return value if value in set(Goal) else None
-        case "gear":
-            return value if value in set(GearTier) else None
-        case "level":
-            return _level(value)
-        case "hardcore":
-            return str(value).strip().lower() in {"true", "1", "yes", "hardcore", "hc"}
-        case "exclude":
-            return [str(word) for word in value] if isinstance(value, list) else [str(value)]
-        case _:
-            return value if name in FIELDS else None
-
-
-def _nearest(value: InvariantValue, names: list[str]) -> str | None:
-    best = closest(str(value), names)
-    return best[0] if best and best[1] >= 80 else None
-
-
-def _level(value: InvariantValue) -> int | None:
-    try:
-        return min(100, max(1, int(str(value))))
-    except ValueError:
-        return None
+            draft.fix(name, fitted)
+    owner = catalogue.class_of(str(draft.get("ascendancy")))
+    if owner is not None and draft.get("class") not in (None, owner.name):
+        text = f"{draft.get('ascendancy')} is an ascendancy of the {owner.name}, not of the {draft.get('class')}"
+        draft.assume(f"{text}, so I left it aside.")
+        draft.drop("ascendancy")
 
 
 _CLOSE_ENOUGH = 60.0
@@ -84,9 +64,9 @@ def extract_from(
     lexicon = Lexicon.of(vocabulary(), catalogue, preferences().skills())
     reading = read(request.prompt, lexicon)
     draft = Draft()
-    settle_overrides(draft, request, catalogue)
+    settle_request(draft, request, catalogue)
     known(draft)
-    settle_demands(draft, reading, request)
+    settle_demands(draft, reading)
     _unknown_name(draft, reading, catalogue)
     Identity(draft, reading, catalogue, lexicon.vocabulary, preferences()).settle()
     _say_what_was_chosen(draft)
@@ -95,8 +75,8 @@ def extract_from(
 
 def _unknown_name(draft: Draft, reading: Reading, catalogue: Catalogue) -> None:
     """Ask about a name that we do not know when it seems to be what the prompt is about."""
-    named = {field for span in reading.spans for field, _ in span.meanings}
-    anything = named & {"class", "ascendancy", "skill", "foreign", "hint:class"} or draft.has("class")
+    named = {field for span in reading.spans for field, _ in span.meanings} | set(draft.values)
+    anything = named & {*_WHO, "foreign", "hint:class"}
     subject = _subject(reading)
     if subject is None:
         if not anything and not named & {"damage_type", "style", "weapon"}:
@@ -105,19 +85,19 @@ def _unknown_name(draft: Draft, reading: Reading, catalogue: Catalogue) -> None:
     names = [*(c.name for c in catalogue.classes), *(a for c in catalogue.classes for a in c.ascendancies)]
     skills = sorted({gem.name for gem in catalogue.active if gem.colour})
     best = closest(subject, [*names, *skills])
-    if best is None or best[1] < _CLOSE_ENOUGH or len(subject) < 4:
+    if best is None or best[1] < _CLOSE_ENOUGH or len(subject) < 4 or draft.fixed & _WHO:
         draft.assume(f'I do not know "{subject}", so I left it aside.')
         if not anything:
             _ask_for_anything(draft, catalogue)
         return
     assumed = best[0] if not anything else "what else you wrote"
+    field = "skill" if best[0] in skills else "ascendancy" if catalogue.class_of(best[0]) else "class"
     if not anything:
-        field = "skill" if best[0] in skills else "ascendancy" if catalogue.class_of(best[0]) else "class"
         draft.infer(field, best[0], f'I do not know "{subject}"; this comes closest')
         if (fact := catalogue.class_of(best[0])) is not None:
             draft.infer("class", fact.name, f"{best[0]} is one of its ascendancies")
     text = f'I do not know "{subject}". Did you mean {best[0]}?'
-    draft.ask(Weight.UNKNOWN_NAME, "skill", text, list(dict.fromkeys([best[0], assumed])), assumed)
+    draft.ask(Weight.UNKNOWN_NAME, field, text, list(dict.fromkeys([best[0], assumed])), assumed)
 
 
 def _subject(reading: Reading) -> str | None:
@@ -145,5 +125,4 @@ def _say_what_was_chosen(draft: Draft) -> None:
     for name in ("class", "ascendancy", "skill", "damage_type"):
         value = draft.values.get(name)
         if value is not None and not draft.is_explicit(name):
-            shown = ", ".join(value.value) if isinstance(value.value, list) else value.value
-            draft.assume(f"{name.replace('_', ' ').capitalize()}: {shown} ({value.reason}).")
+            draft.assume(f"{INVARIANTS[name].label}: {shown(value.value)} ({value.reason}).")

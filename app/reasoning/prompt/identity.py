@@ -7,6 +7,7 @@ from app.knowledge.gems import attributes_of, can_be_main, damage_types_of, is_m
 from app.knowledge.vocabulary import ClassTaste, Foreign, Preferences, Vocabulary
 from app.knowledge.weapons import weapon_words
 from app.knowledge.words import phrase
+from app.model.constraints import as_list
 from app.model.facts import GemFact
 from app.model.names import Provenance
 from app.reasoning.prompt.draft import Draft, Weight
@@ -90,6 +91,11 @@ class Identity:
         ]
         if self._draft.has("class"):
             return
+        ascendancy = self._draft.get("ascendancy")
+        if (owner := self._catalogue.class_of(str(ascendancy))) is not None:
+            named = [pair for pair in named if pair[0] == owner.name]
+            if not named:
+                self._draft.infer("class", owner.name, f"{ascendancy} is one of its ascendancies")
         if named:
             self._draft.explicit("class", named[0][0], named[0][1])
             self._second_class([name for name, _ in named])
@@ -170,8 +176,8 @@ class Identity:
         own = [pair for pair in named if self._belongs(pair[0])]
         if own:
             self._draft.explicit("ascendancy", own[0][0], own[0][1])
-        elif named:
-            name, span = named[0]
+        elif named and not self._draft.has("ascendancy"):
+            name, _ = named[0]
             other = self._catalogue.class_of(name)
             assumed = str(self._draft.get("class"))
             owner = other.name if other else "other class"
@@ -201,9 +207,16 @@ class Identity:
         if not own or not wanted or set(own) & set(_expanded(wanted)):
             return
         assert gem is not None
+        if "damage_type" in self._draft.fixed and "skill" not in self._draft.fixed:
+            asked = " or ".join(wanted)
+            self._draft.assume(
+                f"The request sets {asked} damage, which wins over {gem.name}: it deals {' and '.join(own)}."
+            )
+            self._draft.drop("skill")
+            return
         text = f"{gem.name} deals {' and '.join(own)} damage, not {' or '.join(wanted)}. What matters more?"
         self._draft.ask(Weight.SKILL_AGAINST_DAMAGE_TYPE, "damage_type", text, [gem.name, *wanted], gem.name)
-        del self._draft.values["damage_type"]
+        self._draft.drop("damage_type")
 
     def _skill_or_helper(self) -> GemFact | None:
         names = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
@@ -230,13 +243,6 @@ class Identity:
             return None
         known = [gem for name in taste.minions if (gem := self._catalogue.skill(name))]
         return next((kind for gem in known for kind in damage_types_of(gem)), None)
-
-
-def as_list(value: object) -> list[str]:
-    """Return a value of one or several words as a list of words."""
-    if value is None:
-        return []
-    return [str(part) for part in value] if isinstance(value, list) else [str(value)]
 
 
 def _first(value: object) -> str:

@@ -18,7 +18,6 @@ from app.model.names import Demand, Provenance, SubProblemName
 from app.model.record import BuildRequest
 from app.model.sub_problems import Choice, Constraint, Decision, DeliveryChoice, SubProblem
 from app.reasoning.base import ReasoningContext
-from app.reasoning.prompt.identity import as_list
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class Brief:
 
     def listed(self, field: str) -> list[str]:
         """Return a constraint of one or several words as a list of words."""
-        return as_list(self.invariants.get(field))
+        return self.invariants.listed(field)
 
     @cached_property
     def damage_types(self) -> list[str]:

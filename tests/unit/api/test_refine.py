@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from app.model.base import changed
 from app.model.blueprint import Blueprint
-from app.model.constraints import Invariant, InvariantSet, Question
+from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Kind, Question, Setter
 from app.model.names import BuildStatus, Mode, Phase, Provenance
 from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
+from app.reasoning.prompt.values import allowed, words_of
 from tests.fakes.service import World
 
 PARENT = "01J0000000000000000000000A"
@@ -20,13 +22,15 @@ SKILL = Invariant(field="skill", value="Spark", provenance=Provenance.INFERRED, 
 ASKS = Question(field="skill", text="Which skill?", options=["Spark", "Arc"], assumed="Spark")
 
 
-async def _parent(world: World, status: BuildStatus = BuildStatus.COMPLETE, asks: bool = True) -> BuildRecord:
+async def _parent(
+    world: World, status: BuildStatus = BuildStatus.COMPLETE, asks: bool = True, field: str = "skill"
+) -> BuildRecord:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     record = BuildRecord(
         id=PARENT,
         request=BuildRequest(prompt="a sorceress", level=80),
         status=status,
-        invariants=InvariantSet(invariants=[SKILL], question=ASKS if asks else None),
+        invariants=InvariantSet(invariants=[SKILL], question=changed(ASKS, field=field) if asks else None),
         state=BuildState(phase=Phase.COMPLETE, blueprint=Blueprint(class_name="Sorceress", level=80)),
         xml=XML,
         created_at=now,
@@ -46,7 +50,8 @@ async def test_a_refinement_starts_as_its_parent_is(api: httpx.AsyncClient, worl
     assert [item["value"] for item in found["invariants"]] == ["Spark"]
     assert world.runner.rung == [found["id"]]
     child = world.store.records[found["id"]]
-    assert (child.xml, child.request.level, child.state.inherited) == (XML, 80, world.store.records[PARENT].invariants)
+    assert (child.xml, child.state.inherited) == (XML, world.store.records[PARENT].invariants)
+    assert (child.request.level, child.request.overrides) == (None, {})  # they are among the constraints
 
 
 async def test_the_parent_field_of_a_new_build_makes_it_a_refinement(api: httpx.AsyncClient, world: World) -> None:
@@ -108,6 +113,42 @@ async def test_an_answer_is_built_with(api: httpx.AsyncClient, world: World) -> 
     child = world.store.records[answer.json()["id"]]
     assert (answer.status_code, child.request.mode, child.request.overrides) == (202, Mode.STRATEGIC, {"skill": "Arc"})
     assert world.runner.rung == [child.id]
+
+
+ANSWERS: dict[Kind, list[tuple[str, InvariantValue]]] = {
+    Kind.CLASS: [("Witch", "Witch")],
+    Kind.ASCENDANCY: [("Lich", "Lich")],
+    Kind.SKILL: [("Arc", "Arc")],
+    Kind.FLAG: [("yes", True), ("no", False), ("hc", True), ("softcore", False)],
+    Kind.NUMBER: [("75", 75), ("level 75", 75)],
+    Kind.PHRASE: [("minions, totems and crit", ["minions", "totems", "crit"])],
+}
+ASKABLE = [name for name, one in INVARIANTS.items() if Setter.ANSWER in one.set_by]
+
+
+@pytest.mark.parametrize("field", ASKABLE)
+async def test_whatever_may_be_asked_can_be_answered(api: httpx.AsyncClient, world: World, field: str) -> None:
+    await _parent(world, field=field)
+    constraint = INVARIANTS[field]
+    if constraint.kind is Kind.WORD:
+        name, phrases = next(iter(words_of(constraint).items()))
+        cases: list[tuple[str, InvariantValue]] = [(text, name) for text in (name, name.upper(), *phrases[:1])]
+    else:
+        cases = ANSWERS[constraint.kind]
+    for text, expected in cases:
+        answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": text})
+        assert answer.status_code == 202, answer.json()
+        value = world.store.records[answer.json()["id"]].request.overrides[field]
+        assert value == ([expected] if constraint.count is Count.LIST and isinstance(expected, str) else expected)
+
+
+@pytest.mark.parametrize("field", ASKABLE)
+async def test_an_answer_that_cannot_be_meant_says_what_can(api: httpx.AsyncClient, world: World, field: str) -> None:
+    await _parent(world, field=field)
+    answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "\x07"})
+    assert answer.status_code == 422
+    assert f"the question about {field} must be {allowed(INVARIANTS[field])}" in answer.json()["detail"]
+    assert list(world.store.records) == [PARENT]
 
 
 async def test_the_assumed_answer_changes_nothing_but_its_standing(api: httpx.AsyncClient, world: World) -> None:

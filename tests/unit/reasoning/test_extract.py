@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from app.knowledge.catalogue import Catalogue
-from app.model.constraints import InvariantSet
+from app.model.constraints import INVARIANTS, Count, InvariantSet, InvariantValue, Kind
 from app.model.names import GearTier, Provenance
 from app.model.record import BuildRequest
 from app.reasoning.prompt.extract import extract_from
+from app.reasoning.prompt.values import answer_of, words_of
 
 PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("lightning sorceress for mapping", {"class": "Sorceress", "damage_type": "lightning", "goal": "mapping"}),
@@ -140,13 +141,13 @@ def test_request_fields_win_over_the_prompt(catalogue: Catalogue) -> None:
 
 
 def test_overrides_win_and_are_made_to_fit(catalogue: Catalogue) -> None:
-    overrides = {"class": "sorcerres", "skill": "spark", "goal": "dancing", "level": "250", "exclude": "minions"}
+    overrides = {"class": "sorcerres", "skill": "spark", "goal": "dancing", "level": "250", "exclude": ["minions"]}
     found = understood("warrior with earthquake", catalogue, overrides=overrides)
 
-    assert (found.get("class"), found.get("skill"), found.get("level")) == ("Sorceress", "Spark", 100)
+    assert (found.get("class"), found.get("skill"), found.get("level")) == ("Sorceress", "Spark", 90)
     assert found.get("exclude") == ["minions"]
     assert found.get("goal") == "all_round"
-    assert any("dancing" in sentence for sentence in found.assumptions)
+    assert all(any(left in sentence for sentence in found.assumptions) for left in ("dancing", "250"))
 
 
 @pytest.mark.parametrize(
@@ -262,3 +263,62 @@ def test_a_skill_that_only_the_other_engine_knows_is_asked_about(catalogue: Cata
     assert found.question is not None
     assert "Ball Lightning" in found.question.text
     assert found.get("skill") is None
+
+
+@pytest.mark.parametrize(
+    "prompt", ["lightning sorceress for mapping", "spark", "hc ssf ranger level 40 without minions"]
+)
+def test_every_constraint_set_in_the_request_is_the_one_that_holds(prompt: str, catalogue: Catalogue) -> None:
+    named: dict[Kind, InvariantValue] = {
+        Kind.CLASS: "Witch",
+        Kind.ASCENDANCY: "Lich",
+        Kind.SKILL: "Fireball",
+        Kind.FLAG: True,
+        Kind.NUMBER: 33,
+        Kind.PHRASE: "totems",
+    }
+    for field, constraint in INVARIANTS.items():
+        value = list(words_of(constraint))[-1] if constraint.kind is Kind.WORD else named[constraint.kind]
+        wanted = [value] if constraint.count is Count.LIST else value
+        found = understood(prompt, catalogue, overrides={field: wanted}).find(field)
+        assert found is not None, field
+        assert (found.value, found.provenance, found.reason) == (wanted, Provenance.EXPLICIT, "set in the request")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "spark build with cold damage",
+        "monk deadeye",
+        "witch or ranger",
+        "cold dot occultist for bossing",
+        "vortex witch",
+        "sparrk build",
+        "something nice",
+    ],
+)
+def test_an_answer_to_the_question_is_not_asked_for_again(prompt: str, catalogue: Catalogue) -> None:
+    asked = understood(prompt, catalogue).question
+    if asked is None:
+        return
+    constraint = INVARIANTS[asked.field]
+    for option in [option for option in asked.options if option != asked.assumed]:
+        value = answer_of(constraint, option)
+        found = understood(prompt, catalogue, overrides={asked.field: value})
+        assert found.get(asked.field) == value
+        assert found.question is None or found.question.field != asked.field
+        owner = catalogue.class_of(found.text("ascendancy"))
+        assert owner is None or owner.name == found.get("class")
+
+
+def test_the_class_follows_from_an_ascendancy_that_the_request_sets(catalogue: Catalogue) -> None:
+    found = understood("lightning build", catalogue, overrides={"ascendancy": "Lich"})
+    assert (found.get("class"), found.get("ascendancy")) == ("Witch", "Lich")
+    both = understood("lightning build", catalogue, overrides={"ascendancy": "Lich", "class": "Monk"})
+    assert (both.get("class"), both.get("ascendancy")) == ("Monk", None)
+    assert any("Lich is an ascendancy of the Witch" in sentence for sentence in both.assumptions)
+
+
+def test_a_field_of_the_request_wins_over_an_override(catalogue: Catalogue) -> None:
+    found = understood("spark", catalogue, level=80, overrides={"level": 70})
+    assert found.get("level") == 80

@@ -44,7 +44,7 @@ def _is_valid(found: InvariantSet) -> None:
     assert found.get("damage_type")
     assert found.get("goal") in set(Goal)
     assert found.get("gear") in set(GearTier)
-    assert 1 <= found.number("level", 0) <= 100
+    assert 1 <= found.number("level") <= 100
     assert all(invariant.reason for invariant in found.invariants)
     if found.question is not None:
         assert found.question.assumed

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.errors import InputError
+from app.model.constraints import INVARIANTS, Count, Kind
 from app.model.record import BuildRequest
-from app.service.intake import check_prompt, check_request, is_plain_text
+from app.reasoning.prompt.values import allowed, is_plain_text, words_of
+from app.service.intake import check_prompt, check_request
 
 
 def test_keeps_line_breaks_and_other_languages() -> None:
@@ -45,3 +49,33 @@ def test_accepts_every_known_override() -> None:
 def test_a_level_is_a_whole_number_from_1_to_100(level: int) -> None:
     with pytest.raises(InputError, match=r"overrides\.level"):
         check_request(BuildRequest(prompt="a witch").model_copy(update={"overrides": {"level": level}}))
+
+
+GOOD = {Kind.FLAG: [True, False], Kind.NUMBER: [1, 90, 100]}
+BAD: dict[Kind, list[Any]] = {
+    Kind.FLAG: ["yes", 1, [True]],
+    Kind.NUMBER: [0, 101, "90", True, 1.5, [90]],
+    Kind.WORD: ["nonsense", 5, True, "", ["nonsense"]],
+}
+
+
+@pytest.mark.parametrize("field", INVARIANTS)
+def test_every_constraint_can_be_set_with_what_it_can_be(field: str) -> None:
+    constraint = INVARIANTS[field]
+    words = list(words_of(constraint)) if constraint.kind is Kind.WORD else ["Anything", "Else"]
+    good: list[Any] = GOOD.get(constraint.kind) or [*words, *([words[:2]] if constraint.count is not Count.ONE else [])]
+    for value in good:
+        assert check_request(BuildRequest(prompt="a build", overrides={field: value})).overrides == {field: value}
+
+
+@pytest.mark.parametrize("field", INVARIANTS)
+def test_a_value_that_cannot_be_meant_is_refused_with_what_can(field: str) -> None:
+    constraint = INVARIANTS[field]
+    bad = BAD.get(constraint.kind, ["", "  ", "\x07", "x" * 201, 5, ["a", ""], ["word"] * 21])
+    if constraint.count is Count.ONE and constraint.kind not in (Kind.FLAG, Kind.NUMBER):
+        bad = [*bad, ["one", "two"]]
+    for value in bad:
+        request = BuildRequest(prompt="a build").model_copy(update={"overrides": {field: value}})
+        with pytest.raises(InputError) as refused:
+            check_request(request)
+        assert str(refused.value) == f"overrides.{field} must be {allowed(constraint)}"

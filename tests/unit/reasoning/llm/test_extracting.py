@@ -65,7 +65,7 @@ def test_the_requests_own_fields_win(catalogue: Catalogue) -> None:
         level=92,
         overrides={"goal": "mapping"},
     )
-    assert got.number("level", 0) == 92
+    assert got.number("level") == 92
     assert got.text("goal") == "mapping"
 
 

@@ -1,0 +1,133 @@
+"""Values of constraints: how a JSON value and an answer's words are read, kind by kind, and what is allowed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.vocabulary import Phrases, vocabulary
+from app.knowledge.words import phrase
+from app.model.constraints import Count, InvariantType, InvariantValue, Kind, as_list
+from app.reasoning.prompt.lexicon import closest
+
+MAX_TEXT = 200
+MAX_WORDS = 20
+_ALLOWED_CONTROLS = frozenset("\t\n\r")
+_NUMBER = re.compile(r"\D*(\d{1,9})\D*")
+_BETWEEN = re.compile(r"\s*(?:[,;/]|\band\b|\bor\b)\s*", re.I)
+_YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
+_LIKE = 80.0
+"""Likeness in percent from which a name is taken for one that the engine knows."""
+
+
+class Unusable(ValueError):
+    """The value is none that the constraint can have; the message says what it may be."""
+
+
+def is_plain_text(text: str) -> bool:
+    """Tell whether the text has no control characters (line breaks and tabs aside) and no half surrogates."""
+    return all(char in _ALLOWED_CONTROLS or unicodedata.category(char) not in {"Cc", "Cs"} for char in text)
+
+
+def words_of(constraint: InvariantType) -> Phrases:
+    """Return the words that the constraint can have, each with the phrases that mean it."""
+    words: Phrases = getattr(vocabulary(), constraint.words)
+    return words
+
+
+def allowed(constraint: InvariantType) -> str:
+    """Return what the constraint can be, to be read after "must be"."""
+    if constraint.kind is Kind.FLAG:
+        return "true or false"
+    if constraint.kind is Kind.NUMBER:
+        return f"a whole number from {constraint.least} to {constraint.most}"
+    if constraint.kind is Kind.WORD:
+        one = f"one of {', '.join(words_of(constraint))}"
+    else:
+        what = "plain text" if constraint.kind is Kind.PHRASE else f"the {constraint.kind.value}"
+        one = f"{what} of 1 to {MAX_TEXT} characters"
+    return one if constraint.count is Count.ONE else f"{one}, or a list of at most {MAX_WORDS} such"
+
+
+def value_of(constraint: InvariantType, value: object) -> InvariantValue:
+    """Return a JSON value as the product writes it; names stay as they are, since only an engine knows them all.
+
+    Raises:
+        Unusable: the constraint cannot have the value.
+    """
+    found: InvariantValue = None
+    if constraint.kind is Kind.FLAG:
+        found = value if isinstance(value, bool) else None
+    elif constraint.kind is Kind.NUMBER:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        found = int(str(value)) if whole and constraint.least <= int(str(value)) <= constraint.most else None
+    elif isinstance(value, str) or (isinstance(value, list) and constraint.count is not Count.ONE):
+        found = _texts(constraint, value if isinstance(value, list) else [value])
+    if found is None:
+        raise Unusable(f"{repr(value)[:60]} is not {allowed(constraint)}")
+    return found
+
+
+def _texts(constraint: InvariantType, texts: list[object]) -> InvariantValue:
+    """Return the texts as the constraint's word or words, or None when one of them is none."""
+    found: list[str] = []
+    for text in texts:
+        if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT or not is_plain_text(text):
+            return None
+        if constraint.kind is Kind.WORD:
+            meant = phrase(text)
+            table = words_of(constraint).items()
+            word = next((name for name, phrases in table if meant in (phrase(name), *phrases)), None)
+            if word is None:
+                return None
+            found.append(word)
+        else:
+            found.append(text)
+    found = list(dict.fromkeys(found))
+    if constraint.count is Count.LIST:
+        return found if len(texts) <= MAX_WORDS else None
+    return None if not 0 < len(texts) <= MAX_WORDS else found[0] if len(found) == 1 else found
+
+
+def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
+    """Return what the words of an answer say about the constraint.
+
+    Raises:
+        Unusable: they say nothing that the constraint can have.
+    """
+    meant = phrase(text)
+    if constraint.kind is Kind.FLAG:
+        words = words_of(constraint)
+        if meant in _YES or meant in words["true_words"]:
+            return True
+        return value_of(constraint, False if meant in _NO or meant in words["false_words"] else text)
+    if constraint.kind is Kind.NUMBER:
+        number = _NUMBER.fullmatch(text)
+        return value_of(constraint, int(number[1]) if number else text)
+    if constraint.count is Count.ONE:
+        return value_of(constraint, text)
+    parts: list[str] = [part for part in _BETWEEN.split(text.strip()) if part]
+    if constraint.kind is Kind.WORD and any(meant in (phrase(n), *p) for n, p in words_of(constraint).items()):
+        parts = [text]
+    return value_of(constraint, parts)
+
+
+def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:
+    """Return the value with names as the engine writes them; None when it knows nothing like one of them."""
+    if constraint.kind is Kind.CLASS:
+        names = [fact.name for fact in catalogue.classes]
+    elif constraint.kind is Kind.ASCENDANCY:
+        names = [name for fact in catalogue.classes for name in fact.ascendancies]
+    elif constraint.kind is Kind.SKILL:
+        names = [gem.name for gem in catalogue.active]
+    else:
+        return value
+    found: list[str] = []
+    for text in as_list(value):
+        gem = catalogue.skill(text) if constraint.kind is Kind.SKILL else None
+        best = closest(text, names)
+        if gem is None and (best is None or best[1] < _LIKE):
+            return None
+        found.append(gem.name if gem is not None else best[0] if best is not None else text)
+    return found if constraint.count is Count.LIST else found[0]
