@@ -85,13 +85,16 @@ def _unknown_name(draft: Draft, reading: Reading, catalogue: Catalogue) -> None:
     names = [*(c.name for c in catalogue.classes), *(a for c in catalogue.classes for a in c.ascendancies)]
     skills = sorted({gem.name for gem in catalogue.active if gem.colour})
     best = closest(subject, [*names, *skills])
-    if best is None or best[1] < _CLOSE_ENOUGH or len(subject) < 4 or draft.fixed & _WHO:
+    if best is None or best[1] < _CLOSE_ENOUGH or len(subject) < 4:
         draft.assume(f'I do not know "{subject}", so I left it aside.')
         if not anything:
             _ask_for_anything(draft, catalogue)
         return
     assumed = best[0] if not anything else "what else you wrote"
     field = "skill" if best[0] in skills else "ascendancy" if catalogue.class_of(best[0]) else "class"
+    if field in draft.fixed:
+        draft.assume(f'I do not know "{subject}", so I left it aside.')
+        return
     if not anything:
         draft.infer(field, best[0], f'I do not know "{subject}"; this comes closest')
         if (fact := catalogue.class_of(best[0])) is not None:

@@ -51,7 +51,7 @@ def test_a_level_is_a_whole_number_from_1_to_100(level: int) -> None:
         check_request(BuildRequest(prompt="a witch").model_copy(update={"overrides": {"level": level}}))
 
 
-GOOD = {Kind.FLAG: [True, False], Kind.NUMBER: [1, 90, 100]}
+GOOD: dict[Kind, list[Any]] = {Kind.FLAG: [True, False], Kind.NUMBER: [1, 90, 100]}
 BAD: dict[Kind, list[Any]] = {
     Kind.FLAG: ["yes", 1, [True]],
     Kind.NUMBER: [0, 101, "90", True, 1.5, [90]],
