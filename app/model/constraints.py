@@ -16,7 +16,7 @@ InvariantValue = str | int | float | bool | list[str] | None
 
 
 class Kind(StrEnum):
-    """What a value is; how each kind is read stands in `app.reasoning.prompt.values`."""
+    """What a value is; how each kind is read stands in `app.knowledge.values`."""
 
     CLASS = "name of a class"
     ASCENDANCY = "name of an ascendancy"

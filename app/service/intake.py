@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from app.core.errors import InputError
+from app.knowledge.values import Unusable, allowed, answer_of, is_plain_text, value_of
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantType, Setter
 from app.model.names import Mode
 from app.model.record import BuildRequest
-from app.reasoning.prompt.values import Unusable, allowed, answer_of, is_plain_text, value_of
 
 MIN_PROMPT = 3
 

@@ -18,9 +18,9 @@ import app
 from app.cli import app as command_line
 from app.core.config import Settings
 from app.core.errors import AppError, LeaseLost
+from app.knowledge.values import MAX_WORDS, allowed, words_of
 from app.main import create_app
 from app.model.constraints import INVARIANTS, Kind, Setter
-from app.reasoning.prompt.values import MAX_WORDS, allowed, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

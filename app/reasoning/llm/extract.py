@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.values import Unusable, value_of
 from app.knowledge.words import by_phrase, closest_to, named, phrase
 from app.model.base import changed
 from app.model.constraints import (
@@ -21,7 +22,6 @@ from app.model.record import BuildRequest
 from app.reasoning.llm.schemas import ConstraintAnswer, ExtractAnswer
 from app.reasoning.prompt.draft import Draft
 from app.reasoning.prompt.extract import extract_from
-from app.reasoning.prompt.values import Unusable, value_of
 
 _MOST_ASSUMPTIONS = 8
 

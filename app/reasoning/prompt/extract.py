@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.values import Unusable, closest, known_to, value_of
 from app.knowledge.vocabulary import preferences, vocabulary
 from app.model.constraints import INVARIANTS, InvariantSet, shown
 from app.model.record import BuildRequest
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
 from app.reasoning.prompt.identity import Identity
-from app.reasoning.prompt.lexicon import Lexicon, closest
+from app.reasoning.prompt.lexicon import Lexicon
 from app.reasoning.prompt.reading import Reading, read
-from app.reasoning.prompt.values import Unusable, known_to, value_of
 
 _WHO = frozenset({"class", "ascendancy", "skill"})
 

@@ -152,9 +152,3 @@ def _single_cutoff(name: str, lexicon: Lexicon) -> float:
     if any(field in {"class", "ascendancy"} for field, _ in lexicon.guessable[name]):
         return _LIKE_PERSON
     return _LIKE_SHORT if len(name) <= 6 else _LIKE_LONG
-
-
-def closest(word: str, names: Sequence[str]) -> tuple[str, float] | None:
-    """Return the name most like a word that we do not know, with the likeness in percent, or None."""
-    best = process.extractOne(word, names, scorer=fuzz.WRatio, processor=str.casefold)
-    return None if best is None else (best[0], best[1])

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from app.knowledge.values import allowed, words_of
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Kind, Question, Setter
 from app.model.names import BuildStatus, Mode, Phase, Provenance
 from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
-from app.reasoning.prompt.values import allowed, words_of
 from tests.fakes.service import World
 
 PARENT = "01J0000000000000000000000A"

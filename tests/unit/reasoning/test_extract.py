@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.values import answer_of, words_of
 from app.model.constraints import INVARIANTS, Count, InvariantSet, InvariantValue, Kind
 from app.model.names import GearTier, Provenance
 from app.model.record import BuildRequest
 from app.reasoning.prompt.extract import extract_from
-from app.reasoning.prompt.values import answer_of, words_of
 
 PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("lightning sorceress for mapping", {"class": "Sorceress", "damage_type": "lightning", "goal": "mapping"}),

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.errors import InputError
+from app.knowledge.values import allowed, is_plain_text, words_of
 from app.model.constraints import INVARIANTS, Count, Kind
 from app.model.record import BuildRequest
-from app.reasoning.prompt.values import allowed, is_plain_text, words_of
 from app.service.intake import check_prompt, check_request
 
 

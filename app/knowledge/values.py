@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz, process
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.vocabulary import Phrases, vocabulary
 from app.knowledge.words import phrase
 from app.model.constraints import Count, InvariantType, InvariantValue, Kind, as_list
-from app.reasoning.prompt.lexicon import closest
 
 MAX_TEXT = 200
 MAX_WORDS = 20
@@ -131,3 +133,9 @@ def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalo
             return None
         found.append(gem.name if gem is not None else best[0] if best is not None else text)
     return found if constraint.count is Count.LIST else found[0]
+
+
+def closest(word: str, names: Sequence[str]) -> tuple[str, float] | None:
+    """Return the name most like a word that we do not know, with the likeness in percent, or None."""
+    best = process.extractOne(word, names, scorer=fuzz.WRatio, processor=str.casefold)
+    return None if best is None else (best[0], best[1])
