@@ -93,18 +93,18 @@ async def test_a_stopped_zygote_is_given_up() -> None:
 async def test_many_sessions_leave_no_descriptor_and_no_process() -> None:
     async with open_engine(workers=4) as engine:
         await use(engine)
-        assert await wait_until(lambda: count_children(engine) == 4)
+        assert await wait_until(lambda: is_at_rest(engine))
         files = len(open_files())
 
         await asyncio.gather(*(use(engine) for _ in range(200)))
 
-        assert await wait_until(lambda: count_children(engine) == 4 and len(open_files()) == files)
+        assert await wait_until(lambda: is_at_rest(engine) and len(open_files()) == files)
 
 
 async def test_killed_sessions_leave_no_descriptor_and_no_process() -> None:
     async with open_engine(workers=4) as engine:
         await use(engine)
-        assert await wait_until(lambda: count_children(engine) == 4)
+        assert await wait_until(lambda: is_at_rest(engine))
         files = len(open_files())
         for _ in range(30):
             async with engine.session() as session:
@@ -113,7 +113,7 @@ async def test_killed_sessions_leave_no_descriptor_and_no_process() -> None:
                 with pytest.raises(EngineCrashed):
                     await session.stats()
 
-        assert await wait_until(lambda: count_children(engine) == 4 and len(open_files()) == files)
+        assert await wait_until(lambda: is_at_rest(engine) and len(open_files()) == files)
 
 
 @pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM])
@@ -140,7 +140,13 @@ async def use(engine: ProcessEngine) -> None:
         assert (await session.stats()).get("Sum") == 7
 
 
+def is_at_rest(engine: ProcessEngine) -> bool:
+    """Return whether four spares are ready, their descriptors received, and there are no other children."""
+    orders = engine._spares._ordered
+    return len(orders) == 4 and all(order.done() for order in orders) and count_children(engine) == 4
+
+
 def count_children(engine: ProcessEngine) -> int:
-    """Count the zygote's children, zombies included: when nobody is at work, as many spares as there are workers."""
+    """Count the zygote's children, zombies included."""
     (zygote,) = engine.pids()
     return len(Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split())
