@@ -1,4 +1,4 @@
-"""Run by Alembic: applies the scripts to the connection that `app.storage.schema` hands over."""
+"""Run by Alembic: applies the scripts to the connection that `app.storage.store` hands over."""
 
 from __future__ import annotations
 

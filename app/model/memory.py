@@ -64,7 +64,7 @@ class Memory(Model):
     learned_at: datetime
 
 
-class Wish(Model):
+class Habit(Model):
     """A constraint that a user put into words, and in how many builds."""
 
     field: str

@@ -9,7 +9,7 @@ from app.model.constraints import InvariantSet
 from app.model.construction import Recollection, Remembered, RememberedBuild
 from app.model.demands import Demands, demands_of
 from app.model.guide import Guide
-from app.model.memory import Memory, MemoryKey, Situation, Wish
+from app.model.memory import Habit, Memory, MemoryKey, Situation
 from app.model.names import Mode, Outcome, Provenance, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import BuildState, UsedMemory
@@ -109,12 +109,12 @@ def used(taken: Recollection | None) -> list[UsedMemory]:
     return [UsedMemory(build_id=taken.build_id, part=part, score=taken.score)]
 
 
-def habits(wishes: Sequence[Wish], invariants: InvariantSet) -> list[str]:
+def habits(wishes: Sequence[Habit], invariants: InvariantSet) -> list[str]:
     """Return what the owner usually asks for and said nothing about this time, in words.
 
     It is told and never assumed: what was not asked for is not a constraint.
     """
-    found: dict[str, Wish] = {}
+    found: dict[str, Habit] = {}
     for wish in wishes:
         if wish.builds >= USUALLY and wish.field not in _OF_ONE_BUILD:
             found.setdefault(wish.field, wish)
@@ -127,7 +127,7 @@ def _said(field: str, invariants: InvariantSet) -> bool:
     return known is not None and known.provenance is Provenance.EXPLICIT
 
 
-def _habit(wish: Wish) -> str:
+def _habit(wish: Habit) -> str:
     value = ", ".join(map(str, wish.value)) if isinstance(wish.value, list) else str(wish.value)
     return f"You asked for {wish.field} {value} in {wish.builds} earlier builds; it was not applied to this one."
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from app.core.errors import NotFound
 from app.model.base import Model
-from app.model.memory import Memory, Wish
+from app.model.memory import Habit, Memory
 from app.model.state import LOCAL_OWNER, Elimination
 from app.storage.base import MemoryStore
 
@@ -46,7 +46,7 @@ class MemoryPage(Model):
     """Everything that is remembered; `wishes` are what this owner keeps asking for, the most frequent first."""
 
     items: list[MemoryView]
-    wishes: list[Wish]
+    wishes: list[Habit]
 
 
 class Memories:

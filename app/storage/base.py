@@ -12,7 +12,7 @@ from app.model.base import Model
 from app.model.constraints import InvariantSet
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
-from app.model.memory import Memory, MemoryKey, Wish
+from app.model.memory import Habit, Memory, MemoryKey
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressEvent, ReasonerVersion
 from app.model.state import BuildState
@@ -236,7 +236,7 @@ class MemoryStore(Protocol):
         """Return every memory: by skill, goal and engine version, best first."""
         ...
 
-    async def wishes(self, owner: str) -> list[Wish]:
+    async def wishes(self, owner: str) -> list[Habit]:
         """Return what the owner asked for in words, the most frequent first."""
         ...
 
@@ -259,7 +259,7 @@ class NoMemory:
         """Return nothing."""
         return []
 
-    async def wishes(self, owner: str) -> list[Wish]:
+    async def wishes(self, owner: str) -> list[Habit]:
         """Return nothing."""
         return []
 

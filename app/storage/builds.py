@@ -17,8 +17,16 @@ from app.model.names import BuildStatus
 from app.model.record import BuildRecord, Happening, ProgressData, ProgressEvent
 from app.storage.base import Checkpoint, Standing
 from app.storage.database import Database
-from app.storage.rows import as_json, build_record, build_row, holds, progress_event
-from app.storage.tables import BuildRow, IdempotencyRow, ProgressRow
+from app.storage.tables import (
+    BuildRow,
+    IdempotencyRow,
+    ProgressRow,
+    as_json,
+    build_record,
+    build_row,
+    holds,
+    progress_event,
+)
 
 RUNNABLE = (BuildStatus.QUEUED.value, BuildStatus.RUNNING.value)
 
@@ -45,7 +53,7 @@ class SqlBuildStore:
             raise InvalidTransition(msg) from exc
 
     async def _insert(self, session: AsyncSession, record: BuildRecord, key: str | None) -> BuildRecord:
-        digest = _request_hash(record)
+        digest = hashlib.sha256(record.request.model_dump_json().encode()).hexdigest()
         known = await session.get(IdempotencyRow, key) if key is not None else None
         if known is not None:
             if known.request_sha256 != digest:
@@ -249,7 +257,3 @@ def _changed(change: Checkpoint) -> dict[str, Any]:
     if change.status is not None:
         plain |= {"status": change.status.value, "cancel_requested": False}
     return plain
-
-
-def _request_hash(record: BuildRecord) -> str:
-    return hashlib.sha256(record.request.model_dump_json().encode()).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import event
@@ -33,7 +32,11 @@ class Database:
         self.url = url
         self._writer = _engine(url, "BEGIN IMMEDIATE", connections=1)
         self._reader = _engine(url, "BEGIN", connections=_READERS)
-        self.journal = Journal(_file(url))
+        path = sqlite_file(url)
+        if path is None:
+            msg = "only an SQLite file can be the store"
+            raise StorageError(msg)
+        self.journal = Journal(path)
         self._write_sessions = async_sessionmaker(self._writer, expire_on_commit=False)
         self._read_sessions = async_sessionmaker(self._reader, expire_on_commit=False)
 
@@ -72,27 +75,16 @@ class Database:
             await engine.dispose()
 
 
-def _file(url: str) -> Path:
-    path = sqlite_file(url)
-    if path is None:
-        msg = "only an SQLite file can be the store"
-        raise StorageError(msg)
-    return path
-
-
 def _engine(url: str, begin: str, connections: int) -> AsyncEngine:
     engine = create_async_engine(url, pool_size=connections, max_overflow=0, pool_timeout=30)
-    _prepare_sqlite(engine, begin)
-    return engine
 
-
-def _prepare_sqlite(engine: AsyncEngine, begin: str) -> None:
     @event.listens_for(engine.sync_engine, "connect")
     def on_connect(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin transactions of its own
         set_pragmas(connection)
 
     event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
 
 
 @contextmanager

@@ -13,13 +13,13 @@ from sqlalchemy import ColumnElement, Integer, and_, bindparam, exists, func, in
 from sqlmodel import col
 
 from app.core.errors import LeaseLost, NotFound, StorageError
+from app.model.base import changed
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
 from app.storage.base import Used
 from app.storage.database import Database
 from app.storage.journal import Journal, Statement
-from app.storage.rows import MEASURED, holds, timing, tool_event
-from app.storage.tables import BuildRow, ToolEventRow
+from app.storage.tables import MEASURED, BuildRow, ToolEventRow, holds, timing, tool_event
 
 PREVIEW_BYTES = 2048
 ERROR_CHARS = 500
@@ -103,7 +103,7 @@ class SqlEventStore:
 
     def __init__(self, database: Database, redact: Callable[[Any], Any] = unchanged) -> None:
         self._database = database
-        self._cleaning: dict[str, Callable[[Any], Any]] = {
+        self._cleaned: dict[str, Callable[[Any], Any]] = {
             "args": redact,
             "error_message": lambda text: str(redact(text))[:ERROR_CHARS],
             "result_preview": lambda text: clip(str(redact(text))),
@@ -117,7 +117,7 @@ class SqlEventStore:
             NotFound: no such build.
             StorageError: this attempt of this call is stored already.
         """
-        return await self.record(event.model_copy(update={"outcome": CallOutcome.INCOMPLETE}))
+        return await self.record(changed(event, outcome=CallOutcome.INCOMPLETE))
 
     async def record(self, event: ToolEvent) -> ToolEvent:
         """Store an event that is over already, with the next seq of its build; return it with its seq.
@@ -133,7 +133,7 @@ class SqlEventStore:
             raise StorageError("this attempt of this call is recorded already", call_id=event.call_id) from exc
         if not rows:
             raise _refused(event)
-        return event.model_copy(update={"seq": rows[0][0]})
+        return changed(event, seq=rows[0][0])
 
     async def finish(self, event: ToolEvent) -> None:
         """Complete a started event; a finished event is never changed again.
@@ -204,15 +204,12 @@ class SqlEventStore:
 
     def _values(self, event: ToolEvent, fields: Sequence[str]) -> dict[str, Any]:
         """Return the parameters of these fields, cleaned of secrets and of what is too long."""
-        found = {f"new_{name}": _plain(getattr(event, name)) for name in fields}
-        for name, clean in self._cleaning.items():
+        values = ((name, getattr(event, name)) for name in fields)
+        found = {f"new_{name}": value.value if isinstance(value, Enum) else value for name, value in values}
+        for name, clean in self._cleaned.items():
             if (value := found.get(f"new_{name}")) is not None:
                 found[f"new_{name}"] = clean(value)
         return found
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Enum) else value
 
 
 def _refused(event: ToolEvent) -> NotFound | LeaseLost:

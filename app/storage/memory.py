@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 from sqlmodel import col
 
-from app.model.memory import Memory, MemoryKey, Wish
+from app.model.memory import Habit, Memory, MemoryKey
 from app.storage.database import Database
 from app.storage.tables import MemoryFailureRow, MemoryRow, MemoryWishRow
 
@@ -30,12 +29,26 @@ class SqlMemoryStore:
         """
         async with self._database.write() as session:
             await session.execute(delete(MemoryRow).where(col(MemoryRow.build_id) == memory.build_id))
-            await session.execute(insert(MemoryRow), [_row(memory)])
+            row = {
+                "build_id": memory.build_id,
+                "owner": memory.owner,
+                "skill_id": memory.key.skill_id,
+                "skill": memory.skill,
+                "goal": memory.key.goal.value,
+                "engine": memory.key.engine,
+                "score": memory.score,
+                "data": memory.model_dump(mode="json"),
+                "learned_at": memory.learned_at,
+            }
+            await session.execute(insert(MemoryRow), [row])
             if wishes := [
                 {"build_id": memory.build_id, "field": field, "value": value} for field, value in memory.wishes.items()
             ]:
                 await session.execute(insert(MemoryWishRow), wishes)
-            if failures := _failures(memory):
+            if failures := [
+                {"build_id": memory.build_id, "number": number, **failure.model_dump(mode="json")}
+                for number, failure in enumerate(memory.failures, start=1)
+            ]:
                 await session.execute(insert(MemoryFailureRow), failures)
             ranked = select(col(MemoryRow.build_id)).where(*_about(memory.key)).order_by(*_BEST_FIRST)
             gone = list((await session.scalars(ranked.offset(KEPT_PER_KEY))).all())
@@ -62,7 +75,7 @@ class SqlMemoryStore:
             rows = await session.scalars(select(MemoryRow).order_by(*order))
             return [Memory.model_validate(row.data) for row in rows]
 
-    async def wishes(self, owner: str) -> list[Wish]:
+    async def wishes(self, owner: str) -> list[Habit]:
         """Return what the owner asked for in words, the most frequent first.
 
         Raises:
@@ -75,7 +88,10 @@ class SqlMemoryStore:
             .order_by(col(MemoryWishRow.field), col(MemoryWishRow.build_id))
         )
         async with self._database.read() as session:
-            return _counted([(row.field, row.value) for row in await session.execute(query)])
+            found = [(row.field, row.value) for row in await session.execute(query)]
+        distinct = [pair for number, pair in enumerate(found) if pair not in found[:number]]
+        habits = [Habit(field=field, value=value, builds=found.count((field, value))) for field, value in distinct]
+        return sorted(habits, key=lambda habit: (-habit.builds, habit.field, str(habit.value)))
 
     async def forget(self, skill: str | None = None) -> int:
         """Remove the memories of a skill (None = all) and return how many there were.
@@ -96,35 +112,3 @@ _BEST_FIRST = (col(MemoryRow.score).desc(), col(MemoryRow.learned_at), col(Memor
 def _about(key: MemoryKey) -> tuple[Any, ...]:
     row = MemoryRow
     return (col(row.skill_id) == key.skill_id, col(row.goal) == key.goal.value, col(row.engine) == key.engine)
-
-
-def _row(memory: Memory) -> dict[str, Any]:
-    return {
-        "build_id": memory.build_id,
-        "owner": memory.owner,
-        "skill_id": memory.key.skill_id,
-        "skill": memory.skill,
-        "goal": memory.key.goal.value,
-        "engine": memory.key.engine,
-        "score": memory.score,
-        "data": memory.model_dump(mode="json"),
-        "learned_at": memory.learned_at,
-    }
-
-
-def _failures(memory: Memory) -> list[dict[str, Any]]:
-    return [
-        {"build_id": memory.build_id, "number": number, **failure.model_dump(mode="json")}
-        for number, failure in enumerate(memory.failures, start=1)
-    ]
-
-
-def _counted(found: Sequence[tuple[str, Any]]) -> list[Wish]:
-    wishes: list[Wish] = []
-    for field, value in found:
-        same = next((i for i, wish in enumerate(wishes) if (wish.field, wish.value) == (field, value)), None)
-        if same is None:
-            wishes.append(Wish(field=field, value=value, builds=1))
-        else:
-            wishes[same] = wishes[same].model_copy(update={"builds": wishes[same].builds + 1})
-    return sorted(wishes, key=lambda wish: (-wish.builds, wish.field, str(wish.value)))

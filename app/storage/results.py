@@ -6,10 +6,9 @@ import asyncio
 import zlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core.clock import Clock, SystemClock
@@ -57,7 +56,9 @@ class SqlResultStore:
             return []
         if self._clock.now() - rows[0].used_at > _USED_AGAIN:
             self._used.update(row.key for row in rows)
-        return await asyncio.to_thread(_unpacked, [row for row in rows if since is None or row.born_at >= since])
+        fresh = [row for row in rows if since is None or row.born_at >= since]
+        data = await asyncio.to_thread(lambda: [zlib.decompress(row.data) for row in fresh])
+        return [KeptResult(row.key, row.tool, one, row.born_at) for row, one in zip(fresh, data, strict=True)]
 
     async def keep(self, results: Sequence[KeptResult], most_bytes: int) -> None:
         """Store the answers; then, above `most_bytes` in all, the least recently used go.
@@ -83,7 +84,12 @@ async def _trim(session: AsyncSession, most_bytes: int) -> None:
     if total <= most_bytes:
         return
     oldest = await session.execute(select(_TABLE.c.key, _TABLE.c.size).order_by(_TABLE.c.used_at, _TABLE.c.key))
-    gone = _surplus([(row.key, row.size) for row in oldest], total - most_bytes * 9 // 10)
+    surplus, gone = total - most_bytes * 9 // 10, []
+    for row in oldest:
+        if surplus <= 0:
+            break
+        gone.append(row.key)
+        surplus -= row.size
     for part in _chunks(gone):
         await session.execute(delete(_TABLE).where(_TABLE.c.key.in_(part)))
 
@@ -95,16 +101,6 @@ def _rows(results: Sequence[KeptResult]) -> list[dict[str, Any]]:
         when = {"born_at": result.born, "used_at": result.born}
         rows.append({"key": result.key, "tool": result.tool, "size": len(data), "data": data, **when})
     return rows
-
-
-def _unpacked(rows: Sequence[Row[Any, Any, Any, Any, Any]]) -> list[KeptResult]:
-    return [KeptResult(row.key, row.tool, zlib.decompress(row.data), row.born_at) for row in rows]
-
-
-def _surplus(oldest_first: Sequence[tuple[str, int]], surplus: int) -> list[str]:
-    """Return the keys whose sizes together reach the surplus."""
-    before = [0, *accumulate(size for _, size in oldest_first)]
-    return [key for (key, _), gone in zip(oldest_first, before, strict=False) if gone < surplus]
 
 
 def _chunks(keys: Sequence[str]) -> list[Sequence[str]]:

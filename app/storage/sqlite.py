@@ -27,7 +27,12 @@ class FileLock:
             StorageLocked: another process, or another opening in this one, has it.
             StorageError: the directory cannot be written.
         """
-        fd = self._open()
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as exc:
+            msg = f"the database directory cannot be used: {exc.strerror}"
+            raise StorageError(msg) from exc
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
@@ -47,14 +52,6 @@ class FileLock:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
-
-    def _open(self) -> int:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as exc:
-            msg = f"the database directory cannot be used: {exc.strerror}"
-            raise StorageError(msg) from exc
 
 
 BUSY_TIMEOUT_MS = 5000

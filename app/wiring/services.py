@@ -28,7 +28,7 @@ from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.services import Reading, Services
 from app.storage.base import EventStore, MemoryStore, NoMemory
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from app.telemetry.observers import Observers, Tracing
 from app.telemetry.prometheus import ToolCounts
 from app.tools.engine import RecordedEngine

@@ -10,8 +10,7 @@ from app.core.errors import NotAvailable
 from app.core.logs import Redactor
 from app.service.health import Integrity, check_store
 from app.storage.base import LearningMemory, MemoryStore, NoMemory
-from app.storage.opening import Storage, open_storage
-from app.storage.schema import check_database, is_current, upgrade
+from app.storage.store import Storage, check_database, is_current, open_storage, upgrade
 
 
 def storage(settings: Settings, *, exclusive: bool) -> AbstractAsyncContextManager[Storage]:

@@ -11,7 +11,7 @@ from app.core.clock import SystemClock
 from app.core.config import Settings
 from app.core.errors import ExtraMissing
 from app.storage.base import EventStore, UsageStore
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from app.telemetry.observers import Observer, Tracing
 from app.tools.cache import CachePolicy, ResultCache
 from app.tools.limits import Quota, QuotaLimits

@@ -31,8 +31,7 @@ from app.phases.base import PhaseStep
 from app.reasoning.base import Reasoner
 from app.runner.local import LocalRunner
 from app.storage.base import BuildStore, Checkpoint, EventStore
-from app.storage.opening import Storage, open_storage
-from app.storage.schema import check_database
+from app.storage.store import Storage, check_database, open_storage
 from app.tools.runner import ToolRunner
 from tests.fakes.contexts import RecordedContexts
 from tests.fakes.steps import new_record

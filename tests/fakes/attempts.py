@@ -11,7 +11,7 @@ from pathlib import Path
 from app.core.logs import Redactor
 from app.model.events import ToolEvent
 from app.model.names import Phase
-from app.storage.opening import Storage, open_storage
+from app.storage.store import Storage, open_storage
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 from tests.fakes.steps import new_record

@@ -15,7 +15,7 @@ from app.model.names import Phase, SubProblemName
 from app.model.record import BuildRecord, BuildRequest
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner
-from app.storage.opening import Storage, open_storage
+from app.storage.store import Storage, open_storage
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope

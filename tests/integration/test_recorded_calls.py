@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from app.cli import app
 from app.core.config import Settings
 from app.model.events import CallOutcome
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 from tests.fakes.samples import a_complete_record, an_event
 
 ONE, TWO = a_complete_record(1), a_complete_record(2)

@@ -14,7 +14,7 @@ from app.core.config import Settings
 from app.model.names import BuildStatus, Mode, Outcome
 from app.model.state import BuildState
 from app.service.refinement import RefineRequest
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 from app.storage.tables import BuildRow, ProgressRow
 from app.wiring import open_services
 from app.wiring.stores import database_url

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.opening import Storage, open_storage
+from app.storage.store import Storage, open_storage
 
 
 @pytest.fixture

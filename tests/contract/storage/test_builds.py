@@ -15,7 +15,7 @@ from app.model.record import BuildFailure, BuildRequest, ProgressData, ReasonerV
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.storage.base import Checkpoint
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from tests.fakes.steps import new_record
 
 

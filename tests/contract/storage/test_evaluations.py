@@ -9,7 +9,7 @@ import pytest
 
 from app.core.errors import Conflict
 from app.model.evaluations import EvaluationRun, Finding
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from tests.fakes.steps import new_record
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from app.core.logs import Redactor
 from app.model.events import CallOutcome
 from app.model.names import Phase, SubProblemName
 from app.storage.events import SqlEventStore
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 

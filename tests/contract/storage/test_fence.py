@@ -13,7 +13,7 @@ from app.model.names import BuildStatus
 from app.storage.base import Checkpoint
 from app.storage.database import Database
 from app.storage.events import SqlEventStore
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 

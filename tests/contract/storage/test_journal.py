@@ -14,8 +14,8 @@ import pytest
 from app.core.errors import StorageBusy, StorageError
 from app.model.events import ToolEvent
 from app.storage import journal
-from app.storage.opening import Storage
 from app.storage.sqlite import sqlite_file
+from app.storage.store import Storage
 from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 

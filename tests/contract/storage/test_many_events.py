@@ -14,7 +14,7 @@ from sqlalchemy import insert
 from app.model.events import CallOutcome, ToolEvent, ToolKind
 from app.model.names import Phase
 from app.service.recordings import Recordings, ToolFilter
-from app.storage.opening import Storage
+from app.storage.store import Storage
 from app.storage.tables import ToolEventRow
 from tests.fakes.steps import new_record
 

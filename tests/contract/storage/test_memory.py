@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from app.model.blueprint import Blueprint, Gem, SkillGroup
-from app.model.memory import Memory, MemoryKey, Situation, Wish
+from app.model.memory import Habit, Memory, MemoryKey, Situation
 from app.model.names import GearTier, Goal, SubProblemName
 from app.model.state import Elimination
 from app.model.stats import EngineVersion
 from app.storage.memory import KEPT_PER_KEY
-from app.storage.opening import Storage, open_storage
+from app.storage.store import Storage, open_storage
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 ENGINE = EngineVersion(name="pob", version="0.20.0", tree_version="0_5")
@@ -78,7 +78,7 @@ async def test_the_same_build_teaches_once(storage: Storage) -> None:
         await storage.memory.remember(a_memory("a", score, wishes={"hardcore": True}, failures=[failed]))
     (kept,) = await storage.memory.recall(SPARK)
     assert (kept.score, kept.failures) == (2.0, [failed])
-    assert await storage.memory.wishes("local") == [Wish(field="hardcore", value=True, builds=1)]
+    assert await storage.memory.wishes("local") == [Habit(field="hardcore", value=True, builds=1)]
 
 
 async def test_only_the_best_are_kept(storage: Storage) -> None:
@@ -93,10 +93,10 @@ async def test_wishes_are_counted_per_owner(storage: Storage) -> None:
     await storage.memory.remember(a_memory("b", wishes={"hardcore": True}))
     await storage.memory.remember(a_memory("c", owner="somebody", wishes={"hardcore": False}))
     assert await storage.memory.wishes("local") == [
-        Wish(field="hardcore", value=True, builds=2),
-        Wish(field="exclude", value=["totems"], builds=1),
+        Habit(field="hardcore", value=True, builds=2),
+        Habit(field="exclude", value=["totems"], builds=1),
     ]
-    assert await storage.memory.wishes("somebody") == [Wish(field="hardcore", value=False, builds=1)]
+    assert await storage.memory.wishes("somebody") == [Habit(field="hardcore", value=False, builds=1)]
     assert await storage.memory.wishes("nobody") == []
 
 

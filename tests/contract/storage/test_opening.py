@@ -19,13 +19,12 @@ from app.core.errors import StorageBusy, StorageError, StorageLocked
 from app.model.record import ProgressData
 from app.model.state import BuildState
 from app.storage.base import Checkpoint
-from app.storage.opening import Storage, open_storage
-from app.storage.schema import check_database, is_current, upgrade
+from app.storage.store import Storage, check_database, is_current, open_storage, upgrade
 from tests.fakes.steps import new_record
 
 HOLDER = """
 import asyncio, sys
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 async def main():
     async with open_storage(sys.argv[1]):
         print("open", flush=True)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.storage.base import KeptResult
-from app.storage.opening import Storage
 from app.storage.results import SqlResultStore
+from app.storage.store import Storage
 from tests.fakes.attempts import HandClock
 
 BORN = datetime(2026, 1, 1, tzinfo=UTC)

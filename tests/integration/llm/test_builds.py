@@ -15,7 +15,7 @@ from app.model.events import CallOutcome, ToolEvent
 from app.model.names import BuildStatus
 from app.model.record import BuildRecord, BuildRequest
 from app.service.view import BuildView
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 from app.wiring import open_services
 from tests.fakes.llm_bench import KEY, PROMPT, llm_settings
 from tests.fakes.llm_player import Player, recorded

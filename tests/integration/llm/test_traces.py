@@ -17,7 +17,7 @@ from app.core.ids import number_of
 from app.model.events import CallOutcome, ToolEvent, ToolKind
 from app.model.names import BuildStatus
 from app.model.record import BuildRequest
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 from app.wiring import open_services
 from tests.fakes.llm_bench import KEY, PROMPT, llm_settings
 from tests.fakes.llm_player import Player, recorded

@@ -13,7 +13,7 @@ from app.machine.driver import Driver, Limits
 from app.model.names import Phase
 from app.model.record import BuildRecord
 from app.phases.base import PhaseStep
-from app.storage.opening import Storage, open_storage
+from app.storage.store import Storage, open_storage
 from app.tools.runner import ToolRunner
 from tests.fakes.calculators import FakeEngine, FakeReasoner
 from tests.fakes.contexts import RecordedContexts

@@ -13,7 +13,7 @@ from app.model.names import BuildStatus, Outcome, Phase, Trigger
 from app.model.record import BuildRecord
 from app.phases.base import PhaseContext, PhaseResult
 from app.storage.base import NoMemory
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 from app.tools.runner import ToolRunner
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.fakes.calculators import FakeEngine, FakeReasoner

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.model.constraints import Invariant, InvariantSet
-from app.model.memory import Memory, MemoryKey, Wish
+from app.model.memory import Habit, Memory, MemoryKey
 from app.model.names import Mode, Outcome, Provenance, SubProblemName, Trigger
 from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
@@ -28,7 +28,7 @@ Q = SubProblemName
 class Remembering(NoMemory):
     """Keeps memories in a list."""
 
-    def __init__(self, *memories: Memory, wishes: tuple[Wish, ...] = ()) -> None:
+    def __init__(self, *memories: Memory, wishes: tuple[Habit, ...] = ()) -> None:
         self.memories = list(memories)
         self.told = list(wishes)
 
@@ -38,7 +38,7 @@ class Remembering(NoMemory):
     async def recall(self, key: MemoryKey) -> list[Memory]:
         return [memory for memory in self.memories if memory.key == key]
 
-    async def wishes(self, owner: str) -> list[Wish]:
+    async def wishes(self, owner: str) -> list[Habit]:
         return self.told
 
 
@@ -163,14 +163,14 @@ def said(field: str, value: Any, provenance: Provenance = Provenance.EXPLICIT) -
 @pytest.mark.parametrize(
     ("wish", "known", "told"),
     [
-        (Wish(field="hardcore", value=True, builds=2), InvariantSet(), 1),
-        (Wish(field="hardcore", value=True, builds=2), said("hardcore", False, Provenance.DEFAULT), 1),
-        (Wish(field="hardcore", value=True, builds=1), InvariantSet(), 0),
-        (Wish(field="hardcore", value=True, builds=9), said("hardcore", False), 0),
-        (Wish(field="skill", value="Spark", builds=9), InvariantSet(), 0),
+        (Habit(field="hardcore", value=True, builds=2), InvariantSet(), 1),
+        (Habit(field="hardcore", value=True, builds=2), said("hardcore", False, Provenance.DEFAULT), 1),
+        (Habit(field="hardcore", value=True, builds=1), InvariantSet(), 0),
+        (Habit(field="hardcore", value=True, builds=9), said("hardcore", False), 0),
+        (Habit(field="skill", value="Spark", builds=9), InvariantSet(), 0),
     ],
 )
-async def test_habits_are_told_and_never_applied(wish: Wish, known: InvariantSet, told: int) -> None:
+async def test_habits_are_told_and_never_applied(wish: Habit, known: InvariantSet, told: int) -> None:
     assert len(habits([wish], known)) == told
     ctx = replace(context(ArithmeticEngine(world()), fresh(), known), memory=Remembering(wishes=(wish,)))
     result = await ConstructPhase(1, STAGES).run(ctx)

@@ -14,7 +14,7 @@ from app.model.names import BuildStatus, Phase
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.runner.local import LocalRunner
 from app.storage.builds import SqlBuildStore
-from app.storage.opening import Storage, open_storage
+from app.storage.store import Storage, open_storage
 from app.tools.runner import ToolRunner
 from tests.fakes.calculators import FakeEngine, FakeReasoner
 from tests.fakes.contexts import RecordedContexts

@@ -7,7 +7,7 @@ import pytest
 from app.console.memory import forget_memory, memory_text
 from app.core.config import Settings
 from app.core.errors import InputError, NotFound
-from app.model.memory import Memory, Wish
+from app.model.memory import Habit, Memory
 from app.model.names import SubProblemName
 from app.model.state import Elimination, UsedMemory
 from app.service.memory import Memories, MemoryPage
@@ -28,8 +28,8 @@ class Fixed(NoMemory):
             a_memory("a", 1.0, notables=["Far Shot", "Blur"], failures=[FAILED]),
         ]
 
-    async def wishes(self, owner: str) -> list[Wish]:
-        return [Wish(field="hardcore", value=True, builds=2)]
+    async def wishes(self, owner: str) -> list[Habit]:
+        return [Habit(field="hardcore", value=True, builds=2)]
 
 
 async def test_lists_are_scored_and_counted() -> None:

@@ -13,7 +13,7 @@ from app.model.names import Phase
 from app.reasoning.llm.conversation import MOST_CALLS, MOST_ROUNDS, Conversation
 from app.reasoning.llm.schemas import PickAnswer
 from app.reasoning.llm.toolbox import Arguments, Tool, Toolbox, shortened
-from app.storage.opening import open_storage
+from app.storage.store import open_storage
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 from tests.fakes.steps import new_record
