@@ -13,7 +13,7 @@ from app import __version__
 from app.api import builds, health, imports, problems, recordings
 from app.api.middleware import BodyLimit, CountRequests, TokenGate
 from app.core.errors import AppError
-from app.service.services import Services
+from app.service import Services
 from app.telemetry.prometheus import RequestCounts
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]

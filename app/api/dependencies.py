@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Query, Request
 from app.api.middleware import OWNER
 from app.core.errors import InputError
 from app.model.state import LOCAL_OWNER
-from app.service.services import Services
+from app.service import Services
 
 
 def _services(request: Request) -> Services:

@@ -19,9 +19,9 @@ from app.metrics.expectations import Expectations, Verdict
 from app.metrics.matchers import InvalidMatcher
 from app.model.events import CallOutcome
 from app.model.names import Phase
+from app.service import Services
 from app.service.builds import FINISHED
 from app.service.recordings import AttemptPage, CallPage, ToolFilter
-from app.service.services import Services
 
 router = APIRouter(prefix="/v1", tags=["recordings"])
 HEARTBEAT_S = 15

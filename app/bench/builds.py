@@ -22,7 +22,7 @@ from app.model.names import ConflictType, GearTier, Severity
 from app.model.record import BuildRequest, ProgressEvent
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, RESISTANCES
-from app.service.services import Services
+from app.service import Services
 from app.service.view import BuildView
 from app.wiring import open_services
 

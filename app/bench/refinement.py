@@ -19,9 +19,9 @@ from app.core.config import Settings
 from app.engine.files.xml import read, write
 from app.model.moves import Locks, Part
 from app.model.stats import DPS, EHP
+from app.service import Services
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
-from app.service.services import Services
 from app.service.view import BuildView
 
 PROMPTS = ("more effective HP", "more damage")

@@ -40,7 +40,7 @@ from app.search.passives.graph import PassiveGraph, Route
 from app.search.passives.tree import TreeSearch
 from app.search.passives.weapon_sets import MOST, anchors, assignable, assignment, of_set, set_in_use
 from app.search.sessions import ParallelSession
-from app.wiring import engine_room
+from app.wiring import ConfiguredEngines
 from app.wiring.engines import engine_workers
 
 NO_RATE = 1.0
@@ -181,7 +181,7 @@ async def measure(
         EngineMissing: Path of Building is not installed.
     """
     files = build_files(folder, only)
-    room = engine_room(settings)
+    room = ConfiguredEngines(settings)
     try:
         engine = await room.engine("pob")
         rows = [await _row(engine, path, engine_workers(settings), scan) for path in files]

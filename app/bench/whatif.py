@@ -44,7 +44,7 @@ from app.model.names import Attribute
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, RESISTANCES
 from app.search.sessions import ParallelSession
-from app.wiring import engine_room
+from app.wiring import ConfiguredEngines
 
 HEAVY = "martialartist_96"
 """The build that is measured where the folder has it: many skills, many passives, radius jewels."""
@@ -179,7 +179,7 @@ async def measure(settings: Settings, folder: Path | None = None) -> dict[str, A
     Raises:
         NotAvailable: Path of Building is not installed, or the folder has no build files.
     """
-    room = engine_room(settings)
+    room = ConfiguredEngines(settings)
     try:
         if room.resolve("auto") != "pob":
             raise NotAvailable("`bench whatif` measures Path of Building, which is not installed.")
@@ -328,7 +328,7 @@ async def _start(settings: Settings, engine: Engine, case: HeavyBuild) -> dict[s
             assert isinstance(session, ProcessSession)
             await session.ask("bench_ready", {}, TRUTH)
             waits.append(1000 * (time.perf_counter() - start))
-    cold = engine_room(settings)
+    cold = ConfiguredEngines(settings)
     try:
         return {
             "ready_ms": round(statistics.median(waits), 1),

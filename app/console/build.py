@@ -17,11 +17,11 @@ from app.core.errors import InputError, NotReady, TooLarge
 from app.core.logs import set_up_logging
 from app.engine.files.codes import MAX_CODE_CHARS
 from app.model.record import BuildRequest, EngineChoice, ProgressData, ProgressEvent
+from app.service import Services
 from app.service.builds import FINISHED
 from app.service.imports import ImportRequest
 from app.service.library import ExportFormat, Library
 from app.service.presentation import Presentation, as_text
-from app.service.services import Services
 from app.wiring import open_services, redactor
 
 ENDINGS: dict[ExportFormat, str] = {"xml": "xml", "code": "code.txt", "yaml": "state.yaml"}

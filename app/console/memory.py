@@ -6,7 +6,7 @@ import typer
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.service.memory import MemoryPage, MemoryView, Scored
+from app.service.memories import MemoryPage, MemoryView, Scored
 from app.wiring import open_reading
 
 

@@ -14,7 +14,7 @@ from app import __version__
 from app.console.exits import Exit
 from app.core.config import Settings
 from app.core.errors import AppError
-from app.wiring import engine_room, install_pob, installed_pob, store_is_current, store_report, upgrade_store
+from app.wiring import ConfiguredEngines, install_pob, installed_pob, store_is_current, store_report, upgrade_store
 
 
 def install(settings: Settings, version: str | None, source: Path | None) -> None:
@@ -76,7 +76,7 @@ def examine(settings: Settings) -> dict[str, Any]:
 
 
 def _engine(settings: Settings) -> dict[str, Any]:
-    room = engine_room(settings)
+    room = ConfiguredEngines(settings)
     try:
         room.check("auto")
     except AppError as error:

@@ -1,1 +1,40 @@
 """Use cases: what a caller can ask of the product, the same for HTTP and the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.service.builds import BuildService
+from app.service.comparisons import Comparisons
+from app.service.evaluations import Evaluations, Labels
+from app.service.health import Health
+from app.service.imports import Imports
+from app.service.library import Library
+from app.service.memories import Memories
+from app.service.recordings import ExpectationChecks, Recordings
+from app.service.refinement import Refinements
+from app.telemetry.prometheus import ToolCounts
+
+
+@dataclass(frozen=True)
+class ReadServices:
+    """What can be done beside a process that runs the builds."""
+
+    library: Library
+    recordings: Recordings
+    expectations: ExpectationChecks
+    comparisons: Comparisons
+    labels: Labels
+    memories: Memories
+
+
+@dataclass(frozen=True)
+class Services(ReadServices):
+    """What HTTP and the command line may call."""
+
+    builds: BuildService
+    imports: Imports
+    refinements: Refinements
+    health: Health
+    counts: ToolCounts
+    evaluations: Evaluations

@@ -1,4 +1,4 @@
-"""Which conflict of a build brings about which, drawn: roots on the left, consequences to the right."""
+"""The conflicts of a build as its owner sees them: in a list, and drawn with roots left of their consequences."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 from lxml import etree
 
-from app.model.names import Role, Severity
-from app.service.view import ConflictView
+from app.model.base import Model
+from app.model.conflicts import Evidence
+from app.model.names import ConflictType, Role, Severity, SubProblemName
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 84, 90, 24, 20
 LINE_CHARS, LINES = 40, 3
@@ -19,6 +20,40 @@ _COLOURS = {Severity.BLOCKING: ("#fdecea", "#b3261e"), Severity.WARNING: ("#fff6
 _NONE = "No conflicts."
 
 Place = tuple[int, int]
+
+
+class SuggestionView(Model):
+    """A way out of a conflict."""
+
+    strategy: str
+    sub_problem: SubProblemName
+    demand: str
+    text: str
+
+
+class CauseView(Model):
+    """A conflict that brings about another one, and why."""
+
+    conflict_id: str
+    because: str
+
+
+class ConflictView(Model):
+    """What is wrong, how it was measured, what brings it about and what could be done."""
+
+    id: str
+    type: ConflictType
+    severity: Severity
+    role: Role
+    affected: list[SubProblemName]
+    provisional: bool
+    attempts: int
+    message: str
+    evidence: Evidence
+    causes: list[CauseView]
+    roots: list[str]
+    tried: list[str]
+    suggested_solutions: list[SuggestionView]
 
 
 def conflicts_mermaid(conflicts: Sequence[ConflictView]) -> str:

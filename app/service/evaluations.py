@@ -1,4 +1,4 @@
-"""Running evaluation suites: build each prompt, hold calls and result against what is required, keep the verdict."""
+"""Evaluation suites: build each prompt, hold calls and result against what is required, keep the verdict."""
 
 from __future__ import annotations
 
@@ -51,8 +51,13 @@ def load_suite(source: str, only: list[str] | None = None) -> Suite:
         InputError: there is no such suite, it is not one, or nothing is left of it.
         InvalidMatcher: a matcher in it is unusable.
     """
-    path = _path_of(source)
-    tasks = _read(path)
+    path = Path(source)
+    if path.suffix not in (".yaml", ".yml", ".json"):
+        path = resource_dir("evals") / f"{path.name}.yaml"
+        if not path.is_file():
+            names = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+            raise InputError(f"There is no suite {source}; there are {names}, and any YAML file.")
+    tasks = _tasks_in(path)
     for task in tasks:
         parse_arguments(task.facts)
         if task.expectations is not None:
@@ -63,18 +68,7 @@ def load_suite(source: str, only: list[str] | None = None) -> Suite:
     return Suite(name=path.stem, tasks=kept)
 
 
-def _path_of(source: str) -> Path:
-    path = Path(source)
-    if path.suffix in (".yaml", ".yml", ".json"):
-        return path
-    shipped = resource_dir("evals") / f"{path.name}.yaml"
-    if not shipped.is_file():
-        names = ", ".join(sorted(file.stem for file in shipped.parent.glob("*.yaml")))
-        raise InputError(f"There is no suite {source}; there are {names}, and any YAML file.")
-    return shipped
-
-
-def _read(path: Path) -> list[SuiteTask]:
+def _tasks_in(path: Path) -> list[SuiteTask]:
     try:
         tasks = TypeAdapter(list[SuiteTask]).validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
@@ -168,8 +162,13 @@ class Evaluations:
         seconds = (self._clock.monotonic_ms() - began_ms) / 1000
         self._library.forget(made.id)
         view = await self._library.get(made.id)
-        called = await self._calls(task, made.id)
-        checks = [_ended(view), *called, *await asyncio.to_thread(check_facts, task, view)]
+        called = []
+        if task.expectations is not None:
+            verdict = await self._expectations.check(made.id, task.expectations)
+            called = [Finding(name=check.name, passed=check.passed, reason=check.reason) for check in verdict.checks]
+        ending = view.outcome.value if view.outcome else view.status.value
+        ended = Finding(name="the build ends", passed=view.status is BuildStatus.COMPLETE, reason=ending)
+        checks = [ended, *called, *await asyncio.to_thread(check_facts, task, view)]
         return EvaluationRun(
             label=label,
             suite=suite,
@@ -183,28 +182,15 @@ class Evaluations:
             at=self._clock.now(),
         )
 
-    async def _calls(self, task: SuiteTask, build_id: str) -> list[Finding]:
-        if task.expectations is None:
-            return []
-        verdict = await self._expectations.check(build_id, task.expectations)
-        return [Finding(name=check.name, passed=check.passed, reason=check.reason) for check in verdict.checks]
-
 
 def check_facts(task: SuiteTask, view: BuildView) -> list[Finding]:
     """Return whether each required fact holds in the build as its owner sees it."""
-    shown = view.model_dump(mode="json", by_alias=True)
-    return [_fact(shown, pointer, spec) for pointer, spec in task.facts.items()]
-
-
-def _fact(shown: dict[str, object], pointer: str, spec: object) -> Finding:
-    found = match_arguments(parse_arguments({pointer: spec}), shown)
-    there = str(lookup(shown, pointer))[:200] if found.ok else ""
-    return Finding(name=f"fact {pointer}", passed=found.ok, reason=there or found.reason)
-
-
-def _ended(view: BuildView) -> Finding:
-    ended = view.outcome.value if view.outcome else view.status.value
-    return Finding(name="the build ends", passed=view.status is BuildStatus.COMPLETE, reason=ended)
+    shown, findings = view.model_dump(mode="json", by_alias=True), []
+    for pointer, spec in task.facts.items():
+        found = match_arguments(parse_arguments({pointer: spec}), shown)
+        there = str(lookup(shown, pointer))[:200] if found.ok else ""
+        findings.append(Finding(name=f"fact {pointer}", passed=found.ok, reason=there or found.reason))
+    return findings
 
 
 def passed_of(runs: Sequence[EvaluationRun]) -> int:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-
 from pydantic import Field
 
 from app.core.errors import AppError
 from app.model.base import Model
 from app.model.names import BuildStatus, Phase
-from app.model.record import BuildRecord, ProgressEvent
+from app.model.record import BuildRecord
 from app.service.builds import Engines
 from app.storage.base import BuildStore, EventStore
 
 PAGE = 100
 
 
-class Finding(Model):
+class BrokenInvariant(Model):
     """An invariant that does not hold for a build."""
 
     build_id: str
@@ -27,7 +25,7 @@ class Integrity(Model):
     """The result of a check: how many builds were looked at, what is broken in them, and in the database itself."""
 
     builds: int
-    findings: list[Finding]
+    findings: list[BrokenInvariant]
     database: list[str] = Field(default_factory=list)
 
     @property
@@ -38,35 +36,22 @@ class Integrity(Model):
 
 async def check_store(builds: BuildStore, events: EventStore) -> Integrity:
     """Check every build: numbering without gaps, and a status that fits what is stored."""
-    count, findings = 0, []
-    async for record in _all(builds):
-        count += 1
-        broken = _contradictions(record)
-        broken += _gaps("progress events", [event.seq for event in await _progress(builds, record.id)])
-        broken += _gaps("tool events", [event.seq for event in await events.all(record.id)])
-        findings += [Finding(build_id=record.id, broken=sentence) for sentence in broken]
-    return Integrity(builds=count, findings=findings)
-
-
-async def _all(builds: BuildStore) -> AsyncIterator[BuildRecord]:
-    cursor: str | None = None
+    count, cursor, findings = 0, None, []
     while True:
         records, cursor = await builds.page(limit=PAGE, cursor=cursor)
+        count += len(records)
         for record in records:
-            yield record
+            progress: list[int] = []
+            while page := await builds.progress(record.id, progress[-1] if progress else 0):
+                progress += [event.seq for event in page]
+            calls = [event.seq for event in await events.all(record.id)]
+            broken = _contradictions(record)
+            for what, numbers in (("progress events", progress), ("tool events", calls)):
+                if numbers != list(range(1, len(numbers) + 1)):
+                    broken.append(f"{what} are not numbered 1 to N")
+            findings += [BrokenInvariant(build_id=record.id, broken=sentence) for sentence in broken]
         if cursor is None:
-            return
-
-
-async def _progress(builds: BuildStore, build_id: str) -> list[ProgressEvent]:
-    found: list[ProgressEvent] = []
-    while page := await builds.progress(build_id, found[-1].seq if found else 0):
-        found += page
-    return found
-
-
-def _gaps(what: str, numbers: Sequence[int]) -> list[str]:
-    return [] if list(numbers) == list(range(1, len(numbers) + 1)) else [f"{what} are not numbered 1 to N"]
+            return Integrity(builds=count, findings=findings)
 
 
 def _contradictions(record: BuildRecord) -> list[str]:
@@ -98,19 +83,13 @@ class Health:
 
     async def ready(self) -> Readiness:
         """Return whether builds can be accepted now."""
-        checks = {"store": await self._check_store(), "engine": self._check_engine()}
-        return Readiness(ready=all(word == "ok" for word in checks.values()), checks=checks)
-
-    async def _check_store(self) -> str:
+        checks = {"store": "ok", "engine": "ok"}
         try:
             await self._store.page(limit=1)
         except AppError as error:
-            return error.code
-        return "ok"
-
-    def _check_engine(self) -> str:
+            checks["store"] = error.code
         try:
             self._engines.check("auto")
         except AppError as error:
-            return error.code
-        return "ok"
+            checks["engine"] = error.code
+        return Readiness(ready=all(word == "ok" for word in checks.values()), checks=checks)

@@ -1,4 +1,4 @@
-"""Importing: a Path of Building file or share code becomes a finished build."""
+"""Builds from elsewhere: a Path of Building file or share code becomes a finished build."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import Protocol
 
 from app.core.clock import Clock
 from app.core.errors import BadImport, InputError, TooLarge
-from app.core.ids import BuildId, new_build_id
+from app.core.ids import new_build_id
 from app.engine.base import Engine
 from app.engine.files.codes import MAX_CODE_CHARS, decode
 from app.engine.files.xml import MAX_XML_BYTES, canonical
 from app.model.base import Model
-from app.model.names import BuildStatus, Mode, Phase
+from app.model.names import BuildStatus, Mode
 from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerVersion
-from app.phases.validate.imported import Imported, take_in
+from app.phases.validate.imported import take_in
 from app.reasoning.base import Reasoner
 from app.service.view import BuildView, view_of
-from app.storage.base import BuildStore, EventStore
-from app.tools.engine import RecordedEngine
-from app.tools.recorder import BufferedEvents
-from app.tools.runner import ToolRunner
-from app.tools.scope import Scope
+from app.storage.base import BuildStore
 
 
 class ImportRequest(Model):
@@ -31,11 +27,24 @@ class ImportRequest(Model):
     code: str | None = None
 
 
+class ImportEngine(Protocol):
+    """The engine of one import: what it is asked is recorded once the build is stored."""
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that records its calls."""
+        ...
+
+    async def store_calls(self) -> None:
+        """Store the calls made so far; the build that they belong to must be stored by now."""
+        ...
+
+
 class ImportEngines(Protocol):
     """Where an import gets its engine from."""
 
-    async def engine(self, choice: EngineChoice) -> Engine:
-        """Return the started engine that serves the choice.
+    async def engine_for(self, build_id: str, choice: EngineChoice) -> ImportEngine:
+        """Return the started engine that serves the choice, for one import.
 
         Raises:
             EngineMissing: it is not installed.
@@ -47,16 +56,8 @@ class ImportEngines(Protocol):
 class Imports:
     """Takes in files; what is imported is a build like any other."""
 
-    def __init__(
-        self,
-        store: BuildStore,
-        events: EventStore,
-        engines: ImportEngines,
-        reasoner: Reasoner,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, store: BuildStore, engines: ImportEngines, reasoner: Reasoner, clock: Clock) -> None:
         self._store = store
-        self._events = events
         self._engines = engines
         self._reasoner = reasoner
         self._clock = clock
@@ -71,29 +72,28 @@ class Imports:
             EngineRefused: the engine cannot load it.
         """
         xml = await asyncio.to_thread(file_of, request)
-        calculator = await self._engines.engine(engine)
-        build_id, held = new_build_id(), BufferedEvents()
-        calls = ToolRunner(held, self._clock)
-        recorded = RecordedEngine(calculator, calls, Scope(build_id, Phase.VALIDATE))
-        imported = await take_in(recorded, self._reasoner, xml)
-        stored = await self._store.insert(self._record(build_id, imported, calculator))
-        await held.store_in(self._events)
-        return view_of(stored)
-
-    def _record(self, build_id: BuildId, imported: Imported, engine: Engine) -> BuildRecord:
-        now = self._clock.now()
-        return BuildRecord(
+        build_id = new_build_id()
+        opened = await self._engines.engine_for(build_id, engine)
+        imported = await take_in(opened.engine, self._reasoner, xml)
+        blueprint, version, now = imported.state.blueprint, opened.engine.version, self._clock.now()
+        assert blueprint is not None
+        skill = imported.invariants.text("skill", "build")
+        title = f"Imported: {skill} {blueprint.ascendancy or blueprint.class_name}, level {blueprint.level}"
+        record = BuildRecord(
             id=build_id,
-            request=BuildRequest(prompt=_title(imported), mode=Mode.INITIAL, engine=_choice(engine)),
+            request=BuildRequest(prompt=title, mode=Mode.INITIAL, engine="pob" if version.name == "pob" else "sketch"),
             status=BuildStatus.COMPLETE,
             invariants=imported.invariants,
             state=imported.state,
             xml=imported.xml,
-            engine=engine.version,
+            engine=version,
             reasoner=ReasonerVersion(name="rules"),
             created_at=now,
             updated_at=now,
         )
+        stored = await self._store.insert(record)
+        await opened.store_calls()
+        return view_of(stored)
 
 
 def file_of(request: ImportRequest) -> bytes:
@@ -118,14 +118,3 @@ def file_of(request: ImportRequest) -> bytes:
     if len(content) > MAX_XML_BYTES:
         raise TooLarge(f"an XML file may have at most {MAX_XML_BYTES} bytes")
     return canonical(content)
-
-
-def _choice(engine: Engine) -> EngineChoice:
-    return "pob" if engine.version.name == "pob" else "sketch"
-
-
-def _title(imported: Imported) -> str:
-    blueprint = imported.state.blueprint
-    assert blueprint is not None
-    skill = imported.invariants.text("skill", "build")
-    return f"Imported: {skill} {blueprint.ascendancy or blueprint.class_name}, level {blueprint.level}"

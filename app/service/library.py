@@ -1,4 +1,4 @@
-"""Reading builds: one, many, and as files."""
+"""Builds to read: one, many, and as files."""
 
 from __future__ import annotations
 
@@ -45,9 +45,13 @@ class Library:
             NotFound: no such build.
         """
         kept, now = self._kept.get(build_id), self._clock.monotonic_ms()
-        if kept is None or now >= kept.until_ms or _is_broken(kept.view):
+        failed = kept is not None and kept.view.done() and (kept.view.cancelled() or kept.view.exception() is not None)
+        if kept is None or now >= kept.until_ms or failed:
             kept = _Kept(asyncio.create_task(self._read(build_id)), now + FRESH_MS)
-            self._keep(build_id, kept)
+            self._kept[build_id] = kept
+            self._kept.move_to_end(build_id)
+            while len(self._kept) > KEPT_VIEWS:
+                self._kept.popitem(last=False)
         return await asyncio.shield(kept.view)
 
     def forget(self, build_id: str) -> None:
@@ -85,13 +89,3 @@ class Library:
 
     async def _read(self, build_id: str) -> BuildView:
         return view_of(await self._store.get(build_id))
-
-    def _keep(self, build_id: str, kept: _Kept) -> None:
-        self._kept[build_id] = kept
-        self._kept.move_to_end(build_id)
-        while len(self._kept) > KEPT_VIEWS:
-            self._kept.popitem(last=False)
-
-
-def _is_broken(view: asyncio.Task[BuildView]) -> bool:
-    return view.done() and (view.cancelled() or view.exception() is not None)

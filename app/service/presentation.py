@@ -9,14 +9,12 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.constraints import shown
 from app.model.experiments import Experiment, Refinement
-from app.model.guide import Guide, ShoppingItem
+from app.model.guide import Guide
 from app.model.names import BuildStatus, Outcome, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import UsedMemory
 from app.model.stats import DPS, EHP
-from app.service import presentation as sections
-from app.service.stats_view import StatsView
-from app.service.view import BuildView, view_of
+from app.service.view import BuildView, StatsView, view_of
 
 QUESTIONS = {
     SubProblemName.ASCENDANCY: "Ascendancy",
@@ -37,26 +35,23 @@ def numbers(stats: StatsView | None) -> list[str]:
     if stats is None:
         return ["none yet"]
     dps = "not modelled by the engine" if stats.dps is None else number(stats.dps)
-    lines = [
-        f"DPS {dps} · effective hit points {number(stats.ehp)}",
-        f"Life {number(stats.life)} · Energy Shield {number(stats.energy_shield)} · Mana {number(stats.mana)}",
-        f"Armour {number(stats.armour)} · Evasion {number(stats.evasion)} · Block {percent(stats.block_chance)}",
-        f"Resistances: {_resistances(stats)}",
-        f"Spirit {number(stats.spirit)} ({number(stats.spirit_unreserved)} free)",
-        f"Str {number(stats.strength)} · Dex {number(stats.dexterity)} · Int {number(stats.intelligence)}",
-    ]
-    hits = ", ".join(f"{kind} {number(hit)}" for kind, hit in stats.max_hit.items())
-    return [*lines, f"Largest hit survived: {hits}"] if hits else lines
-
-
-def _resistances(stats: StatsView) -> str:
     found = {
         "fire": stats.fire_resistance,
         "cold": stats.cold_resistance,
         "lightning": stats.lightning_resistance,
         "chaos": stats.chaos_resistance,
     }
-    return ", ".join(f"{kind} {percent(value)}" for kind, value in found.items())
+    resistances = ", ".join(f"{kind} {percent(value)}" for kind, value in found.items())
+    lines = [
+        f"DPS {dps} · effective hit points {number(stats.ehp)}",
+        f"Life {number(stats.life)} · Energy Shield {number(stats.energy_shield)} · Mana {number(stats.mana)}",
+        f"Armour {number(stats.armour)} · Evasion {number(stats.evasion)} · Block {percent(stats.block_chance)}",
+        f"Resistances: {resistances}",
+        f"Spirit {number(stats.spirit)} ({number(stats.spirit_unreserved)} free)",
+        f"Str {number(stats.strength)} · Dex {number(stats.dexterity)} · Int {number(stats.intelligence)}",
+    ]
+    hits = ", ".join(f"{kind} {number(hit)}" for kind, hit in stats.max_hit.items())
+    return [*lines, f"Largest hit survived: {hits}"] if hits else lines
 
 
 def from_memory(memories: Sequence[UsedMemory], habits: Sequence[str]) -> list[str]:
@@ -113,26 +108,21 @@ def gems(guide: Guide) -> list[str]:
     groups: dict[tuple[int, str], list[str]] = {}
     for step in guide.gems:
         groups.setdefault((step.level, step.group), []).extend([] if step.name == step.group else [step.name])
-    return [f"level {level}: {name}{_with(others)}" for (level, name), others in groups.items()]
-
-
-def _with(others: Sequence[str]) -> str:
-    return f" with {', '.join(others)}" if others else ""
+    supported = {of: f" with {', '.join(others)}" if others else "" for of, others in groups.items()}
+    return [f"level {level}: {name}{others}" for (level, name), others in supported.items()]
 
 
 def shopping(guide: Guide) -> list[str]:
     """Return what to find or craft, per slot."""
-    return [_wanted(item) for item in guide.shopping]
-
-
-def _wanted(item: ShoppingItem) -> str:
-    name = (
-        f"{item.title}, {item.base}" if item.title and item.rarity == "UNIQUE" else f"{item.rarity.lower()} {item.base}"
-    )
-    lines = "; ".join(line.text for line in item.lines)
-    runes = [rune for rune in item.runes if rune != "None"]
-    level = f" (item level {item.level})" if lines else ""
-    return f"{item.slot}: {name}{level}{': ' + lines if lines else ''}{' · runes ' + ', '.join(runes) if runes else ''}"
+    lines = []
+    for item in guide.shopping:
+        unique = item.title and item.rarity == "UNIQUE"
+        name = f"{item.title}, {item.base}" if unique else f"{item.rarity.lower()} {item.base}"
+        wanted = "; ".join(line.text for line in item.lines)
+        affixes = f" (item level {item.level}): {wanted}" if wanted else ""
+        runes = [rune for rune in item.runes if rune != "None"]
+        lines.append(f"{item.slot}: {name}{affixes}{' · runes ' + ', '.join(runes) if runes else ''}")
+    return lines
 
 
 def changes(refinement: Refinement | None) -> list[str]:
@@ -216,14 +206,10 @@ def as_markdown(shown: Presentation) -> str:
     parts = [f"# {_plain(shown.name)}", f"**{shown.verdict}** · {_plain(_engine_line(view))} · `{view.id}`"]
     for title, lines in _sections(shown, {}):
         if lines:
-            parts.append(f"## {title}")
-            parts.append("\n".join(_bullet(line) for line in lines))
+            indents = ["  " if line.startswith("  ") else "" for line in lines]
+            bullets = [f"{indent}- {_plain(line.strip())}" for indent, line in zip(indents, lines, strict=True)]
+            parts += [f"## {title}", "\n".join(bullets)]
     return "\n\n".join(parts) + "\n"
-
-
-def _bullet(line: str) -> str:
-    indent = "  " if line.startswith("  ") else ""
-    return f"{indent}- {_plain(line.strip())}"
 
 
 def _plain(text: str) -> str:
@@ -233,18 +219,18 @@ def _plain(text: str) -> str:
 def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
     view, guide = shown.build, shown.guide or Guide()
     return [
-        ("Numbers", sections.numbers(view.stats)),
-        ("Changes", sections.changes(shown.refinement)),
-        ("You asked for", sections.constraints(view)),
-        ("Decisions", sections.decisions(view)),
-        ("Not chosen", sections.alternatives(view)),
+        ("Numbers", numbers(view.stats)),
+        ("Changes", changes(shown.refinement)),
+        ("You asked for", constraints(view)),
+        ("Decisions", decisions(view)),
+        ("Not chosen", alternatives(view)),
         ("Assumptions", view.assumptions),
-        ("From memory", sections.from_memory(shown.memories, shown.habits)),
-        ("One question", sections.question(view)),
+        ("From memory", from_memory(shown.memories, shown.habits)),
+        ("One question", question(view)),
         ("How to play", guide.how_to_play),
-        ("Levelling: passives", sections.passives(guide)),
-        ("Levelling: gems", sections.gems(guide)),
-        ("Shopping list", sections.shopping(guide)),
+        ("Levelling: passives", passives(guide)),
+        ("Levelling: gems", gems(guide)),
+        ("Shopping list", shopping(guide)),
         ("Not known well", view.domain_gaps),
         ("Caveats", view.caveats),
         ("Files", [f"{kind}: {path}" for kind, path in files.items()]),

@@ -5,62 +5,61 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.model.base import Model, changed
-from app.model.conflicts import Evidence
-from app.model.constraints import InvariantSet, InvariantValue, Question
+from app.model.constraints import InvariantValue, Question
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
 from app.model.names import (
     BuildStatus,
-    ConflictType,
     Mode,
     Outcome,
     Phase,
     Provenance,
-    Role,
-    Severity,
     SubProblemName,
     SubProblemStatus,
 )
 from app.model.record import BuildRecord
 from app.model.state import BuildState
-from app.model.sub_problems import Decision, Option, SubProblem
-from app.service.stats_view import StatsView, stats_view
+from app.model.stats import CHAOS_RESISTANCE, EHP, FREE_SPIRIT, HIT_TYPES, MOVEMENT, Stats
+from app.model.sub_problems import SubProblem
+from app.service.conflict_graph import ConflictView
 
 
-class SuggestionView(Model):
-    """A way out of a conflict."""
+class StatsView(Model):
+    """Stats of a build; null = the engine gave no such number.
 
-    strategy: str
-    sub_problem: SubProblemName
-    demand: str
-    text: str
+    dps: damage per second. ehp: effective hit points. life, energy_shield, mana, armour, evasion: points.
+    spirit, spirit_unreserved: Spirit points. *_resistance, block_chance: percent. move_speed: percent of the base.
+    max_hit: the largest single hit survived, per damage type. values: every number under the engine's own name.
+    """
 
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
 
-class CauseView(Model):
-    """A conflict that brings about another one, and why."""
-
-    conflict_id: str
-    because: str
-
-
-class ConflictView(Model):
-    """What is wrong, how it was measured, what brings it about and what could be done."""
-
-    id: str
-    type: ConflictType
-    severity: Severity
-    role: Role
-    affected: list[SubProblemName]
-    provisional: bool
-    attempts: int
-    message: str
-    evidence: Evidence
-    causes: list[CauseView]
-    roots: list[str]
-    tried: list[str]
-    suggested_solutions: list[SuggestionView]
+    engine: str
+    version: str
+    tree_version: str
+    estimate: bool
+    dps: float | None
+    ehp: float | None
+    life: float | None
+    energy_shield: float | None
+    mana: float | None
+    spirit: float | None
+    spirit_unreserved: float | None
+    armour: float | None
+    evasion: float | None
+    block_chance: float | None
+    fire_resistance: float | None
+    cold_resistance: float | None
+    lightning_resistance: float | None
+    chaos_resistance: float | None
+    strength: float | None = Field(serialization_alias="str")
+    dexterity: float | None = Field(serialization_alias="dex")
+    intelligence: float | None = Field(serialization_alias="int")
+    move_speed: float | None
+    max_hit: dict[str, float] = Field(default_factory=dict)
+    values: dict[str, float] = Field(default_factory=dict)
 
 
 class ProgressView(Model):
@@ -188,6 +187,39 @@ class BuildPage(Model):
     next_cursor: str | None
 
 
+def stats_view(stats: Stats) -> StatsView:
+    """Return the stats under our names."""
+    got = stats.values.get
+    speed = got(MOVEMENT)
+    hits = {kind.lower(): got(f"{kind}MaximumHitTaken") for kind in HIT_TYPES}
+    return StatsView(
+        engine=stats.engine.name,
+        version=stats.engine.version,
+        tree_version=stats.engine.tree_version,
+        estimate=stats.engine.estimate,
+        dps=stats.dps,
+        ehp=got(EHP),
+        life=got("Life"),
+        energy_shield=got("EnergyShield"),
+        mana=got("Mana"),
+        spirit=got("Spirit"),
+        spirit_unreserved=got(FREE_SPIRIT),
+        armour=got("Armour"),
+        evasion=got("Evasion"),
+        block_chance=got("EffectiveBlockChance", got("BlockChance")),
+        fire_resistance=got("FireResist"),
+        cold_resistance=got("ColdResist"),
+        lightning_resistance=got("LightningResist"),
+        chaos_resistance=got(CHAOS_RESISTANCE),
+        strength=got("Str"),
+        dexterity=got("Dex"),
+        intelligence=got("Int"),
+        move_speed=None if speed is None else round(speed * 100, 1),
+        max_hit={kind: hit for kind, hit in hits.items() if hit is not None},
+        values=stats.values,
+    )
+
+
 def summary_of(record: BuildRecord) -> BuildSummary:
     """Return the build as a line of a list."""
     return BuildSummary(**_common(record))
@@ -196,10 +228,13 @@ def summary_of(record: BuildRecord) -> BuildSummary:
 def view_of(record: BuildRecord) -> BuildView:
     """Return everything a caller may see of the build."""
     state, known = valid_state(record), record.invariants
-    asked = state.sub_problems
+    asked, who, failure = state.sub_problems, record.reasoner, record.failure
+    failed = [] if failure is None else [f"The build failed ({failure.code}): {failure.message}"]
     return BuildView(
         **_common(record),
-        reasoner=_reasoner(record),
+        reasoner=ReasonerView(
+            name=who.name if who else None, model=who.model if who else None, degraded=record.state.degraded
+        ),
         invariants=[InvariantView(**item.model_dump()) for item in known.invariants],
         question=known.question,
         assumptions=list(dict.fromkeys([*known.assumptions, *state.assumptions])),
@@ -207,7 +242,7 @@ def view_of(record: BuildRecord) -> BuildView:
         conflicts=[ConflictView.model_validate(c, from_attributes=True) for c in record.state.conflicts],
         domain_gaps=state.domain_gaps,
         stats=None if state.stats is None else stats_view(state.stats),
-        caveats=_caveats(record),
+        caveats=[*failed, *record.state.caveats],
         invariant_changes=invariant_changes(record),
         refinement=record.state.refinement,
         experiments=record.state.experiments,
@@ -229,13 +264,13 @@ def invariant_changes(record: BuildRecord) -> list[InvariantChangeView]:
     if before is None or not after.invariants:
         return []
     fields = dict.fromkeys(i.field for i in [*before.invariants, *after.invariants])
-    return [_changed(field, before, after) for field in fields if before.get(field) != after.get(field)]
-
-
-def _changed(field: str, before: InvariantSet, after: InvariantSet) -> InvariantChangeView:
-    now = after.find(field)
-    reason = now.reason if now is not None else "not asked for any more"
-    return InvariantChangeView(field=field, before=before.get(field), after=after.get(field), reason=reason)
+    changes = []
+    for field in fields:
+        old, new, now = before.get(field), after.get(field), after.find(field)
+        if old != new:
+            reason = now.reason if now is not None else "not asked for any more"
+            changes.append(InvariantChangeView(field=field, before=old, after=new, reason=reason))
+    return changes
 
 
 def valid_state(record: BuildRecord) -> BuildState:
@@ -244,11 +279,11 @@ def valid_state(record: BuildRecord) -> BuildState:
     if record.status is BuildStatus.COMPLETE or state.best is None:
         return state
     best = state.best
-    return state.model_copy(update={"blueprint": best.blueprint, "stats": best.stats, "conflicts": best.conflicts})
+    return changed(state, blueprint=best.blueprint, stats=best.stats, conflicts=best.conflicts)
 
 
 def _common(record: BuildRecord) -> dict[str, Any]:
-    request, state = record.request, record.state
+    request, state, engine = record.request, record.state, record.engine
     return {
         "id": record.id,
         "prompt": request.prompt,
@@ -259,7 +294,7 @@ def _common(record: BuildRecord) -> dict[str, Any]:
         "outcome": state.outcome,
         "iteration": state.iteration,
         "progress": ProgressView(done=state.done, total=state.total, label=state.progress_label),
-        "engine": _engine(record),
+        "engine": EngineView(name=engine.name, version=engine.version) if engine else EngineView(),
         "created_at": record.created_at,
         "updated_at": record.updated_at,
         "links": links_of(record),
@@ -275,42 +310,22 @@ def links_of(record: BuildRecord) -> dict[str, str]:
     return {name: here + tail for name, tail in {**names, **files}.items()}
 
 
-def _engine(record: BuildRecord) -> EngineView:
-    version = record.engine
-    return EngineView() if version is None else EngineView(name=version.name, version=version.version)
-
-
-def _reasoner(record: BuildRecord) -> ReasonerView:
-    who = record.reasoner
-    name, model = (None, None) if who is None else (who.name, who.model)
-    return ReasonerView(name=name, model=model, degraded=record.state.degraded)
-
-
 def _sub_problem(question: SubProblem) -> SubProblemView:
     decision = question.decision
     return SubProblemView(
         status=question.status,
-        decision=None if decision is None else _decision(decision),
-        alternatives=[] if decision is None else [_alternative(option) for option in decision.alternatives],
+        decision=None
+        if decision is None
+        else DecisionView(
+            name=decision.name,
+            reason=decision.reason,
+            provenance=decision.provenance,
+            choice=decision.choice.model_dump(mode="json"),
+            spending=decision.spending,
+        ),
+        alternatives=[
+            AlternativeView.model_validate(option, from_attributes=True)
+            for option in (decision.alternatives if decision is not None else [])
+        ],
         depends_on=question.depends_on,
     )
-
-
-def _decision(decision: Decision) -> DecisionView:
-    return DecisionView(
-        name=decision.name,
-        reason=decision.reason,
-        provenance=decision.provenance,
-        choice=decision.choice.model_dump(mode="json"),
-        spending=decision.spending,
-    )
-
-
-def _alternative(option: Option) -> AlternativeView:
-    return AlternativeView.model_validate(option, from_attributes=True)
-
-
-def _caveats(record: BuildRecord) -> list[str]:
-    failure = record.failure
-    failed = [] if failure is None else [f"The build failed ({failure.code}): {failure.message}"]
-    return [*failed, *record.state.caveats]

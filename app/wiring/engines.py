@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
 import app
+from app.core.clock import Clock
 from app.core.config import Settings
 from app.core.errors import EngineMissing
 from app.engine.base import Engine
@@ -20,7 +20,13 @@ from app.engine.pob.install import install as install_files
 from app.engine.pob.install import status as installed_files
 from app.engine.process import ProcessEngine
 from app.llm.http import download
+from app.model.names import Phase
 from app.model.record import EngineChoice
+from app.storage.base import EventStore
+from app.tools.engine import RecordedEngine
+from app.tools.recorder import BufferedEvents
+from app.tools.runner import ToolRunner
+from app.tools.scope import Scope
 
 _ANSWERING = ("engine", "model")
 """The packages whose code shapes what an engine answers."""
@@ -43,24 +49,19 @@ def fingerprint(engine: str, pob_home: Path) -> str | None:
 
 @cache
 def _code() -> str:
-    found = hashlib.sha256()
-    for path in _sources():
-        found.update(path.name.encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()
-
-
-def _sources() -> Iterator[Path]:
-    root = Path(app.__file__).parent
+    found, root = hashlib.sha256(), Path(app.__file__).parent
     for package in _ANSWERING:
         files = (path for path in (root / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        yield from sorted(files)
+        for path in sorted(files):
+            found.update(path.name.encode())
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 EngineName = Literal["pob", "sketch"]
 
 
-class EngineRoom:
+class ConfiguredEngines:
     """Both engines, each started when the first build asks for it."""
 
     def __init__(self, settings: Settings) -> None:
@@ -97,7 +98,8 @@ class EngineRoom:
         name = self.resolve(choice)
         async with self._opening:
             if name not in self._open:
-                self._open[name] = self._make(name)
+                options = {"pob": str(self._settings.pob_home)} if name == "pob" else {}
+                self._open[name] = ProcessEngine(name, options, workers=engine_workers(self._settings))
         await self._open[name].start()
         return self._open[name]
 
@@ -110,19 +112,10 @@ class EngineRoom:
         for engine in self._open.values():
             await engine.close()
 
-    def _make(self, name: EngineName) -> ProcessEngine:
-        options = {"pob": str(self._settings.pob_home)} if name == "pob" else {}
-        return ProcessEngine(name, options, workers=engine_workers(self._settings))
-
 
 def engine_workers(settings: Settings) -> int:
     """Return how many engine sessions may be open: the setting, else one per processor and at least two."""
     return settings.engine_workers or max(2, len(os.sched_getaffinity(0)))
-
-
-def engine_room(settings: Settings) -> EngineRoom:
-    """Return the engines of these settings; nothing starts before it is asked for."""
-    return EngineRoom(settings)
 
 
 def install_pob(settings: Settings, source: Path | None, version: str | None) -> InstalledPob:
@@ -138,3 +131,39 @@ def install_pob(settings: Settings, source: Path | None, version: str | None) ->
 def installed_pob(settings: Settings) -> InstalledPob | None:
     """Return which Path of Building is installed, or None."""
     return installed_files(settings.pob_home)
+
+
+class RecordedImport:
+    """The engine of one import, which keeps its calls until the build is stored; implements `ImportEngine`."""
+
+    def __init__(self, engine: Engine, build_id: str, events: EventStore, clock: Clock) -> None:
+        self._buffer = BufferedEvents()
+        self._events = events
+        self._engine = RecordedEngine(engine, ToolRunner(self._buffer, clock), Scope(build_id, Phase.VALIDATE))
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that records its calls."""
+        return self._engine
+
+    async def store_calls(self) -> None:
+        """Store the calls made so far; the build that they belong to must be stored by now."""
+        await self._buffer.store_in(self._events)
+
+
+class RecordedImports:
+    """The engines of these settings, for imports; implements `ImportEngines`."""
+
+    def __init__(self, engines: ConfiguredEngines, events: EventStore, clock: Clock) -> None:
+        self._engines = engines
+        self._events = events
+        self._clock = clock
+
+    async def engine_for(self, build_id: str, choice: EngineChoice) -> RecordedImport:
+        """Return the started engine that serves the choice, for one import.
+
+        Raises:
+            EngineMissing: it is not installed.
+            EngineError: it does not start.
+        """
+        return RecordedImport(await self._engines.engine(choice), build_id, self._events, self._clock)

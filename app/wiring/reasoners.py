@@ -25,7 +25,7 @@ SHARE_OF_SECONDS = 0.5
 """Of a build's seconds, the part that may be spent waiting for a language model; calculating needs the rest."""
 
 
-class ReasonerRoom:
+class ConfiguredReasoners:
     """The rules, and the language models of these settings, each connected when the first step asks for it."""
 
     def __init__(self, settings: Settings, events: EventStore, tools: ToolRunner) -> None:
@@ -34,7 +34,8 @@ class ReasonerRoom:
         self._tools = tools
         self._rules = RulesReasoner()
         self._library = PromptLibrary(resource_dir("prompts"), resource_dir("domain"))
-        self._prices = _prices(settings)
+        prices = {name: Price.model_validate(price) for name, price in settings.llm_prices.items()}
+        self._prices = PriceTable(prices, settings.llm_base_url)
         self._models: dict[str, HttpChatModel] = {}
 
     def resolve(self, choice: ReasonerChoice) -> ReasonerName:
@@ -63,32 +64,33 @@ class ReasonerRoom:
             ReasonerMissing: a language model is asked for and not set up any more.
         """
         self.check(record.request.reasoner)
-        if self._name(record) == "rules":
+        began_with_rules = record.reasoner is not None and record.reasoner.name == "rules"
+        if began_with_rules or self.resolve(record.request.reasoner) == "rules":
             return self._rules
         desk = Desk(lambda step: self._chat(step, scope), self._library, self._tools, scope)
         return LlmReasoner(desk, self._rules, self._settings.llm_model or "")
 
-    def _name(self, record: BuildRecord) -> ReasonerName:
-        resolved = self.resolve(record.request.reasoner)
-        return "rules" if record.reasoner is not None and record.reasoner.name == "rules" else resolved
-
     def _chat(self, step: LlmStep, scope: Scope) -> ChatModel:
-        name = self._settings.llm_models.get(step) or self._settings.llm_model or ""
-        budget = BuildBudget(self._events, scope.build_id, _limits(self._settings))
-        return RecordedChat(self._model(name), self._tools, scope, budget, self._prices)
-
-    def _model(self, name: str) -> HttpChatModel:
+        own = self._settings
+        name = own.llm_models.get(step) or own.llm_model or ""
         if name not in self._models:
-            key, own = self._settings.llm_api_key, self._settings
             self._models[name] = HttpChatModel(
                 own.llm_provider,
                 name,
-                key=key.get_secret_value() if key else None,
+                key=own.llm_api_key.get_secret_value() if own.llm_api_key else None,
                 base_url=own.llm_base_url,
                 timeout_s=own.llm_timeout_s,
                 stream=own.llm_stream,
             )
-        return self._models[name]
+        seconds = own.build_budget_seconds
+        limits = BudgetLimits(
+            tokens=own.build_budget_tokens,
+            usd=own.build_budget_usd,
+            seconds=None if seconds is None else seconds * SHARE_OF_SECONDS,
+            rounds=own.build_budget_rounds,
+        )
+        budget = BuildBudget(self._events, scope.build_id, limits)
+        return RecordedChat(self._models[name], self._tools, scope, budget, self._prices)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -99,18 +101,3 @@ class ReasonerRoom:
 def is_set_up(settings: Settings) -> bool:
     """Return whether these settings name a language model and a way to reach it."""
     return bool(settings.llm_model) and bool(settings.llm_api_key or settings.llm_base_url)
-
-
-def _limits(settings: Settings) -> BudgetLimits:
-    seconds = settings.build_budget_seconds
-    return BudgetLimits(
-        tokens=settings.build_budget_tokens,
-        usd=settings.build_budget_usd,
-        seconds=None if seconds is None else seconds * SHARE_OF_SECONDS,
-        rounds=settings.build_budget_rounds,
-    )
-
-
-def _prices(settings: Settings) -> PriceTable:
-    own = {name: Price.model_validate(price) for name, price in settings.llm_prices.items()}
-    return PriceTable(own, settings.llm_base_url)

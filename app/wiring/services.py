@@ -17,16 +17,16 @@ from app.reasoning.recorded import RecordedReasoner
 from app.reasoning.rules import RulesReasoner
 from app.runner.base import Runner
 from app.runner.local import LocalRunner
+from app.service import ReadServices, Services
 from app.service.builds import BuildService
-from app.service.compare import Comparisons
+from app.service.comparisons import Comparisons
 from app.service.evaluations import Evaluations, Labels
 from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
-from app.service.memory import Memories
+from app.service.memories import Memories
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
-from app.service.services import Reading, Services
 from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.store import Storage
 from app.telemetry.observers import Observers, Tracing
@@ -34,21 +34,24 @@ from app.telemetry.prometheus import ToolCounts
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner, UnrecordedRunner
 from app.tools.scope import Scope
-from app.wiring.engines import EngineRoom, engine_workers
-from app.wiring.reasoners import ReasonerRoom
-from app.wiring.stores import memory_store, storage
-from app.wiring.tools import result_cache, tool_runner, tracing
+from app.wiring.engines import ConfiguredEngines, RecordedImports, engine_workers
+from app.wiring.reasoners import ConfiguredReasoners
+from app.wiring.stores import memory_store, result_cache, storage, tool_runner, tracing
 
 
 class StepContexts:
     """Gives each step of a build its engine and reasoner, both recording what they are asked."""
 
     def __init__(
-        self, room: EngineRoom, tools: ToolRunner, minds: ReasonerRoom, memory: MemoryStore | None = None
+        self,
+        engines: ConfiguredEngines,
+        tools: ToolRunner,
+        reasoners: ConfiguredReasoners,
+        memory: MemoryStore | None = None,
     ) -> None:
-        self._room = room
+        self._engines = engines
         self._tools = tools
-        self._minds = minds
+        self._reasoners = reasoners
         self._memory = memory or NoMemory()
 
     async def __call__(self, record: BuildRecord) -> PhaseContext:
@@ -60,14 +63,14 @@ class StepContexts:
             EngineError: it does not start.
         """
         scope = Scope(record.id, record.state.phase, record.epoch)
-        engine = await self._room.engine(_engine_of(record))
+        engine = await self._engines.engine(_engine_of(record))
         return PhaseContext(
             build_id=BuildId(record.id),
             request=record.request,
             invariants=record.invariants,
             state=record.state,
-            engine=RecordedEngine(engine, self._tools, scope, self._room.fingerprint(_engine_of(record))),
-            reasoner=RecordedReasoner(self._minds.reasoner(record, scope), self._tools, scope),
+            engine=RecordedEngine(engine, self._tools, scope, self._engines.fingerprint(_engine_of(record))),
+            reasoner=RecordedReasoner(self._reasoners.reasoner(record, scope), self._tools, scope),
             xml=record.xml,
             memory=self._memory,
         )
@@ -97,22 +100,22 @@ async def open_services(
         ExtraMissing: a setting needs an extra that is not installed.
     """
     async with tracing(settings) as traced, storage(settings, exclusive=True) as opened:
-        room, cache = EngineRoom(settings), result_cache(settings, opened)
+        engines, cache = ConfiguredEngines(settings), result_cache(settings, opened)
         counts = ToolCounts()
         kept = opened.events if events is None else events(opened.events)
         observer = counts if traced is None else Observers(counts, traced)
         tools = tool_runner(settings, kept, opened.events, cache, observer) if recorded else UnrecordedRunner(kept)
-        minds = ReasonerRoom(settings, opened.events, tools)
-        contexts = StepContexts(room, tools, minds, memory_store(settings, opened))
+        reasoners = ConfiguredReasoners(settings, opened.events, tools)
+        contexts = StepContexts(engines, tools, reasoners, memory_store(settings, opened))
         runner = _runner(settings, opened, contexts, counts, traced)
         try:
             if take_up:
                 await runner.start()
-            yield _services(settings, opened, runner, room, minds, counts)
+            yield _services(settings, opened, runner, engines, reasoners, counts)
         finally:
             await runner.close()
-            await minds.close()
-            await room.close()
+            await reasoners.close()
+            await engines.close()
             await cache.close()
 
 
@@ -132,33 +135,39 @@ def _runner(
 
 
 def _services(
-    settings: Settings, opened: Storage, runner: Runner, room: EngineRoom, minds: ReasonerRoom, counts: ToolCounts
+    settings: Settings,
+    opened: Storage,
+    runner: Runner,
+    engines: ConfiguredEngines,
+    reasoners: ConfiguredReasoners,
+    counts: ToolCounts,
 ) -> Services:
     reading = read_side(settings, opened)
-    builds = BuildService(opened.builds, reading.library, runner, room, minds, SystemClock())
+    imported = RecordedImports(engines, opened.events, SystemClock())
+    builds = BuildService(opened.builds, reading.library, runner, engines, reasoners, SystemClock())
     return Services(
         **vars(reading),
         builds=builds,
         evaluations=Evaluations(opened.evaluations, builds, reading.library, reading.expectations, SystemClock()),
-        imports=Imports(opened.builds, opened.events, room, RulesReasoner(), SystemClock()),
+        imports=Imports(opened.builds, imported, RulesReasoner(), SystemClock()),
         refinements=Refinements(opened.builds, runner, SystemClock()),
-        health=Health(opened.builds, room),
+        health=Health(opened.builds, engines),
         counts=counts,
     )
 
 
 @asynccontextmanager
-async def open_reading(settings: Settings) -> AsyncIterator[Reading]:
+async def open_reading(settings: Settings) -> AsyncIterator[ReadServices]:
     """Open the read side; it works beside a server on the same store."""
     async with storage(settings, exclusive=False) as opened:
         yield read_side(settings, opened)
 
 
-def read_side(settings: Settings, opened: Storage) -> Reading:
+def read_side(settings: Settings, opened: Storage) -> ReadServices:
     """Return the read side over an open store; nothing is remembered from another one."""
     targets = load_targets(resource_dir("evals") / BASELINE)
     usd = None if settings.build_budget_usd is None else float(settings.build_budget_usd)
-    return Reading(
+    return ReadServices(
         library=Library(opened.builds, SystemClock()),
         recordings=Recordings(opened.builds, opened.events, targets, usd),
         expectations=ExpectationChecks(opened.builds, opened.events),

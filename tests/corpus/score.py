@@ -21,7 +21,7 @@ from app.engine.base import Engine
 from app.model.constraints import InvariantSet
 from app.model.record import BuildRequest, EngineChoice
 from app.reasoning.rules import RulesReasoner
-from app.wiring import engine_room
+from app.wiring import ConfiguredEngines
 
 CORPUS = Path(__file__).parent / "prompts.yaml"
 RENAMED = {"without": "exclude"}
@@ -107,7 +107,7 @@ async def main() -> None:
     parser.add_argument("--first", type=int, default=None, help="only so many prompts")
     chosen = parser.parse_args()
     choice: EngineChoice = chosen.engine
-    room = engine_room(Settings())
+    room = ConfiguredEngines(Settings())
     try:
         counts = await judged(await room.engine(choice), load()[: chosen.first])
     finally:

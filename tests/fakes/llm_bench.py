@@ -19,7 +19,7 @@ from app.storage.store import Storage, open_storage
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
-from app.wiring.reasoners import ReasonerRoom
+from app.wiring.reasoners import ConfiguredReasoners
 from app.wiring.stores import redactor
 from tests.fakes.engine import FactsEngine, small_world
 from tests.fakes.steps import new_record
@@ -36,7 +36,7 @@ class LlmBench:
     settings: Settings
     storage: Storage
     record: BuildRecord
-    room: ReasonerRoom
+    room: ConfiguredReasoners
     tools: ToolRunner
     world: FactsEngine
     reasoner: Reasoner
@@ -78,7 +78,7 @@ async def llm_bench(url: str | None, folder: Path, **more: Any) -> AsyncIterator
     async with open_storage(settings.database, redact=redactor(settings).data) as storage:
         record = await storage.builds.insert(new_record(PROMPT))
         tools = ToolRunner(storage.events, SystemClock(), redactor(settings))
-        room = ReasonerRoom(settings, storage.events, tools)
+        room = ConfiguredReasoners(settings, storage.events, tools)
         scope = Scope(record.id, Phase.EXPLORE)
         ready = await plan(PROMPT, world)
         ctx = ReasoningContext(

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from app.core.clock import SystemClock
 from app.core.errors import EngineMissing, ReasonerMissing
-from app.engine.base import Engine
 from app.model.record import EngineChoice, ReasonerChoice
 from app.reasoning.rules import RulesReasoner
+from app.service import Services
 from app.service.builds import BuildService
-from app.service.compare import Comparisons
+from app.service.comparisons import Comparisons
 from app.service.evaluations import Evaluations, Labels
 from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
-from app.service.memory import Memories
+from app.service.memories import Memories
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
-from app.service.services import Services
 from app.storage.base import NoMemory
 from app.telemetry.prometheus import ToolCounts
 from tests.fakes.stores import MemoryBuildStore, MemoryEvaluationStore, MemoryEventStore
@@ -46,18 +46,18 @@ class NotingRunner:
 
 
 class SketchOnly:
-    """An engine room where only the estimator is installed."""
+    """Engines where only the estimator is installed."""
 
     def check(self, choice: EngineChoice) -> None:
         if choice == "pob":
             raise EngineMissing("Path of Building is not installed.")
 
-    async def engine(self, choice: EngineChoice) -> Engine:
+    async def engine_for(self, build_id: str, choice: EngineChoice) -> NoReturn:
         raise EngineMissing("No engine runs here.")
 
 
 class RulesOnly:
-    """A reasoner room where no language model is set up."""
+    """Reasoners where no language model is set up."""
 
     def check(self, choice: ReasonerChoice) -> None:
         if choice == "llm":
@@ -88,7 +88,7 @@ class World:
             comparisons=Comparisons(self.store, self.events, self.evaluations),
             labels=Labels(self.evaluations),
             memories=Memories(NoMemory()),
-            imports=Imports(self.store, self.events, engines, RulesReasoner(), clock),
+            imports=Imports(self.store, engines, RulesReasoner(), clock),
             refinements=Refinements(self.store, self.runner, clock),
             health=Health(self.store, engines),
             counts=self.counts,

@@ -9,7 +9,7 @@ import pytest
 from app.core.config import Settings
 from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.service.services import Services
+from app.service import Services
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

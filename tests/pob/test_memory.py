@@ -10,7 +10,7 @@ from app.core.config import Settings
 from app.model.names import Outcome
 from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.service.services import Services
+from app.service import Services
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.deep, pytest.mark.timeout(3000)]

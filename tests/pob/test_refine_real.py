@@ -14,9 +14,9 @@ from app.engine.files.xml import read
 from app.engine.pob.backend import PobBackend
 from app.model.moves import Part
 from app.model.names import Provenance
+from app.service import Services
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
-from app.service.services import Services
 from app.service.view import BuildView
 from app.wiring import open_services
 from tests.pob.conftest import Child

@@ -12,7 +12,7 @@ import pytest
 from app.api.application import create_api
 from app.core.errors import StorageBusy
 from app.model.record import BuildRecord
-from app.service.services import Services
+from app.service import Services
 from tests.fakes.service import World
 from tests.fakes.stores import MemoryBuildStore
 

@@ -7,8 +7,7 @@ from lxml import etree
 from app.conflicts.table import related
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Severity
-from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
-from app.service.view import ConflictView
+from app.service.conflict_graph import ConflictView, conflicts_mermaid, conflicts_svg
 
 HOSTILE = 'Ring 1, "<script>alert(1)</script>": a & b ]]> --> end'
 SVG = "{http://www.w3.org/2000/svg}"

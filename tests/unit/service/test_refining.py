@@ -16,9 +16,9 @@ from app.engine.files.xml import read
 from app.engine.sketch.backend import SketchBackend
 from app.model.names import Mode, Phase, Provenance, SubProblemName
 from app.model.record import BuildRequest
+from app.service import Services
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
-from app.service.services import Services
 from app.service.view import BuildView
 from app.wiring import open_services
 from tests.unit.engine.sketch import samples

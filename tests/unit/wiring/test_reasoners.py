@@ -12,16 +12,16 @@ from app.model.names import Phase
 from app.model.record import BuildRequest, ReasonerChoice, ReasonerVersion
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
-from app.wiring.reasoners import ReasonerRoom
+from app.wiring.reasoners import ConfiguredReasoners
 from tests.fakes.steps import new_record
 from tests.fakes.stores import MemoryEventStore
 
 MODEL = {"llm_model": "m", "llm_base_url": "http://127.0.0.1:1/v1"}
 
 
-def room(**settings: Any) -> ReasonerRoom:
+def room(**settings: Any) -> ConfiguredReasoners:
     events = MemoryEventStore()
-    return ReasonerRoom(Settings(**settings), events, ToolRunner(events))
+    return ConfiguredReasoners(Settings(**settings), events, ToolRunner(events))
 
 
 @pytest.mark.parametrize(

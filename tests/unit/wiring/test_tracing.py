@@ -17,7 +17,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from app.core.config import Settings
-from app.wiring import tools as tracing
+from app.wiring import stores as tracing
 from tests.fakes.samples import a_record, an_event
 
 ON = Settings(otel="on")

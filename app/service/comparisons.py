@@ -1,15 +1,15 @@
-"""Comparing builds, or sets of builds under a label: what they used, what it cost, what came of it."""
+"""Builds, or sets of builds under a label, next to each other: what they used, what it cost, what came of it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from app.core.errors import InputError, NotFound
 from app.metrics.comparison import Comparison, Subject, Trial, compare
-from app.metrics.figures import Figures, History, figures
+from app.metrics.figures import History, figures
 from app.model.evaluations import EvaluationRun
 from app.model.events import Attempt
 from app.model.names import Outcome, Severity
@@ -23,12 +23,6 @@ MOST_SUBJECTS = 10
 LABEL = "label:"
 _THE_TASK = "build"
 """What a build compared as itself is a trial of: both sides have it, so their figures are paired."""
-
-
-@dataclass(frozen=True)
-class _Side:
-    subject: Subject
-    records: list[BuildRecord]
 
 
 class Comparisons:
@@ -52,25 +46,25 @@ class Comparisons:
         labelled = [name.startswith(LABEL) for name in names]
         if any(labelled) and not all(labelled):
             raise InputError("Compare builds with builds, or labels with labels.")
-        sides = [await (self._label(name) if labelled[0] else self._build(name)) for name in names]
-        records = [record for side in sides for record in side.records]
-        return await asyncio.to_thread(compare, [side.subject for side in sides], notes_on(records))
+        subjects: list[Subject] = []
+        records: list[BuildRecord] = []
+        for name in names:
+            if labelled[0]:
+                trials = await self._evaluations.of(name.removeprefix(LABEL))
+                if not trials:
+                    raise NotFound(f"There is no run under the label {name.removeprefix(LABEL)}.")
+                side = [await self._builds.get(trial.build_id) for trial in trials]
+                runs = [await self._run(record, trial) for record, trial in zip(side, trials, strict=True)]
+            else:
+                side = [await self._builds.get(name)]
+                runs = [await self._run(side[0], None)]
+            subjects.append(Subject(name, runs))
+            records += side
+        return await asyncio.to_thread(compare, subjects, notes_on(records))
 
-    async def _build(self, build_id: str) -> _Side:
-        record = await self._builds.get(build_id)
-        return _Side(Subject(record.id, [await self._run(record, _THE_TASK, None)]), [record])
-
-    async def _label(self, name: str) -> _Side:
-        found = await self._evaluations.of(name.removeprefix(LABEL))
-        if not found:
-            raise NotFound(f"There is no run under the label {name.removeprefix(LABEL)}.")
-        records = [await self._builds.get(run.build_id) for run in found]
-        runs = [await self._run(record, run.task, run) for record, run in zip(records, found, strict=True)]
-        return _Side(Subject(name, runs), records)
-
-    async def _run(self, record: BuildRecord, task: str, trial: EvaluationRun | None) -> Trial:
+    async def _run(self, record: BuildRecord, trial: EvaluationRun | None) -> Trial:
         events = await self._events.measured(record.id)
-        run = await asyncio.to_thread(run_of, record, events, task)
+        run = await asyncio.to_thread(run_of, record, events, _THE_TASK if trial is None else trial.task)
         return run if trial is None else replace(run, selected=trial.selected, seconds=trial.seconds)
 
 
@@ -101,7 +95,7 @@ def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> Trial:
         warnings=severities.count(Severity.WARNING) if stats else None,
         calls=used.calls,
         ok_calls=used.ok_calls,
-        judged_calls=_judged(used, ended),
+        judged_calls=used.calls if ended else used.calls - used.incomplete_calls,
         cost_usd=None if used.cost_usd is None else Decimal(used.cost_usd),
         unpriced_calls=used.unpriced_calls,
     )
@@ -117,7 +111,3 @@ def notes_on(records: Sequence[BuildRecord]) -> list[str]:
         notes.append("The numbers come from different engine versions.")
     unfinished = [record.id for record in records if record.status not in FINISHED]
     return notes + [f"{build_id} is not finished." for build_id in unfinished]
-
-
-def _judged(used: Figures, ended: bool) -> int:
-    return used.calls if ended else used.calls - used.incomplete_calls

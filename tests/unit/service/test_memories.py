@@ -10,7 +10,7 @@ from app.core.errors import InputError, NotFound
 from app.model.memory import Habit, Memory
 from app.model.names import SubProblemName
 from app.model.state import Elimination, UsedMemory
-from app.service.memory import Memories, MemoryPage
+from app.service.memories import Memories, MemoryPage
 from app.service.presentation import as_text, presentation_of
 from app.storage.base import NoMemory
 from tests.contract.storage.test_memory import a_memory

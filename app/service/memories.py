@@ -41,6 +41,27 @@ class MemoryView(Model):
     bases: list[Scored] = Field(default_factory=list)
     failures: list[Elimination] = Field(default_factory=list)
 
+    @classmethod
+    def of(cls, memories: Sequence[Memory]) -> MemoryView:
+        """Return the scored lists of builds that are about the same, the best of them first."""
+        best, supports = memories[0], []
+        for memory in memories:
+            main = memory.blueprint.groups[memory.blueprint.main_group - 1]
+            supports.append((memory.score, ", ".join(gem.name for gem in main.gems[1:]) or "no supports"))
+        bases = ((m.score, f"{slot}: {item.base}") for m in memories for slot, item in m.blueprint.items.items())
+        return cls(
+            skill=best.skill,
+            goal=best.key.goal.value,
+            engine=best.key.engine,
+            builds=len(memories),
+            score=best.score,
+            build_ids=[memory.build_id for memory in memories],
+            supports=_ranked(supports),
+            notables=_ranked((m.score, name) for m in memories for name in dict.fromkeys(m.notables)),
+            bases=_ranked(bases),
+            failures=list({(f.sub_problem, f.option): f for m in memories for f in m.failures}.values()),
+        )
+
 
 class MemoryPage(Model):
     """Everything that is remembered; `wishes` are what this owner keeps asking for, the most frequent first."""
@@ -59,7 +80,9 @@ class Memories:
         """Return what is remembered, by skill, goal and engine version."""
         found = await self._store.all()
         grouped = groupby(found, key=lambda memory: (memory.skill, memory.key))
-        return MemoryPage(items=[_view(list(group)) for _, group in grouped], wishes=await self._store.wishes(owner))
+        return MemoryPage(
+            items=[MemoryView.of(list(group)) for _, group in grouped], wishes=await self._store.wishes(owner)
+        )
 
     async def forget(self, skill: str | None = None) -> int:
         """Forget the builds of a skill (None = everything) and return how many there were.
@@ -71,29 +94,6 @@ class Memories:
         if skill is not None and many == 0:
             raise NotFound(f"Nothing is remembered of a skill called {skill!r}.")
         return many
-
-
-def _view(memories: Sequence[Memory]) -> MemoryView:
-    """Return the scored lists of builds that are about the same, the best of them first."""
-    best = memories[0]
-    failures = [failure for memory in memories for failure in memory.failures]
-    return MemoryView(
-        skill=best.skill,
-        goal=best.key.goal.value,
-        engine=best.key.engine,
-        builds=len(memories),
-        score=best.score,
-        build_ids=[memory.build_id for memory in memories],
-        supports=_ranked((m.score, _supports(m)) for m in memories),
-        notables=_ranked((m.score, name) for m in memories for name in dict.fromkeys(m.notables)),
-        bases=_ranked((m.score, f"{slot}: {item.base}") for m in memories for slot, item in m.blueprint.items.items()),
-        failures=list({(f.sub_problem, f.option): f for f in failures}.values()),
-    )
-
-
-def _supports(memory: Memory) -> str:
-    main = memory.blueprint.groups[memory.blueprint.main_group - 1]
-    return ", ".join(gem.name for gem in main.gems[1:]) or "no supports"
 
 
 def _ranked(found: Iterable[tuple[float, str]]) -> list[Scored]:
