@@ -20,7 +20,6 @@ from app.model.constraints import (
 from app.model.names import Provenance
 from app.model.record import BuildRequest
 from app.reasoning.llm.schemas import ConstraintAnswer, ExtractAnswer
-from app.reasoning.prompt.draft import Draft
 from app.reasoning.prompt.extract import extract_from
 
 _MOST_ASSUMPTIONS = 8
@@ -36,21 +35,23 @@ def constraints(answer: ExtractAnswer, request: BuildRequest, catalogue: Catalog
         LlmBadOutput: a name does not exist, or names do not fit together.
     """
     read = extract_from(request, catalogue)
-    found = [_constraint(one, request, catalogue) for one in answer.constraints if not _is_set(one.field, request)]
+    fields = {"level": request.level, "gear": request.gear, **request.overrides}
+    fixed = {name for name, value in fields.items() if value is not None}
+    found = [_constraint(one, request, catalogue) for one in answer.constraints if one.field not in fixed]
     kept = [merged for one in found if (merged := _against(one, read.find(one.field))) is not None]
-    _check_identity(kept, read, catalogue)
-    whole = extract_from(request, catalogue, lambda draft: _write(draft, kept))
-    return whole.model_copy(
-        update={
-            "question": whole.question or _question(answer, whole),
-            "assumptions": list(dict.fromkeys([*whole.assumptions, *answer.assumptions[:_MOST_ASSUMPTIONS]])),
-        }
-    )
-
-
-def _is_set(field: str, request: BuildRequest) -> bool:
-    fields = {"level": request.level, "gear": request.gear}
-    return fields.get(field) is not None or field in request.overrides
+    said = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
+    said |= {one.field: one.value for one in kept}
+    owner, class_name = catalogue.class_of(str(said.get("ascendancy", ""))), said.get("class")
+    if owner is not None and class_name is not None and owner.name != class_name:
+        raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
+    whole = extract_from(request, catalogue, kept)
+    question, asked = whole.question, answer.question
+    if question is None and asked is not None:
+        known = whole.find(asked.field)
+        if known is None or known.provenance is not Provenance.EXPLICIT:
+            question = Question(field=asked.field, text=asked.text, options=asked.options, assumed=asked.assumed)
+    assumptions = list(dict.fromkeys([*whole.assumptions, *answer.assumptions[:_MOST_ASSUMPTIONS]]))
+    return changed(whole, question=question, assumptions=assumptions)
 
 
 def _constraint(one: ConstraintAnswer, request: BuildRequest, catalogue: Catalogue) -> Invariant:
@@ -73,31 +74,6 @@ def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
         both = list(dict.fromkeys([*as_list(old.value), *as_list(new.value)]))
         return changed(old, value=both if constraint.count is Count.LIST or len(both) > 1 else both[0])
     return new if new.provenance is Provenance.EXPLICIT and new.value != old.value else None
-
-
-def _write(draft: Draft, kept: list[Invariant]) -> None:
-    for one in kept:
-        draft.put(one.field, one.value, one.provenance, one.reason)
-
-
-def _check_identity(kept: list[Invariant], read: InvariantSet, catalogue: Catalogue) -> None:
-    """Refuse an ascendancy of another class."""
-    said = {one.field: one.value for one in kept}
-    explicit = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
-    owner = catalogue.class_of(str(said.get("ascendancy", explicit.get("ascendancy", ""))))
-    class_name = said.get("class", explicit.get("class"))
-    if owner is not None and class_name is not None and owner.name != class_name:
-        raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
-
-
-def _question(answer: ExtractAnswer, known: InvariantSet) -> Question | None:
-    asked = answer.question
-    if asked is None:
-        return None
-    found = known.find(asked.field)
-    if found is not None and found.provenance is Provenance.EXPLICIT:
-        return None
-    return Question(field=asked.field, text=asked.text, options=asked.options, assumed=asked.assumed)
 
 
 def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:

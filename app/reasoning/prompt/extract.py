@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.values import Unusable, closest, known_to, value_of
 from app.knowledge.vocabulary import preferences, vocabulary
-from app.model.constraints import INVARIANTS, InvariantSet, shown
+from app.model.constraints import INVARIANTS, Invariant, InvariantSet, shown
 from app.model.record import BuildRequest
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
 from app.reasoning.prompt.identity import Identity
@@ -54,22 +54,24 @@ async def extract(request: BuildRequest, engine: Engine) -> InvariantSet:
     return await asyncio.to_thread(extract_from, request, catalogue)
 
 
-def extract_from(
-    request: BuildRequest, catalogue: Catalogue, known: Callable[[Draft], None] = lambda _: None
-) -> InvariantSet:
+def extract_from(request: BuildRequest, catalogue: Catalogue, known: Sequence[Invariant] = ()) -> InvariantSet:
     """Return the constraints of a request, given the engine's facts.
 
-    `known` writes what somebody else understood already; only what the request sets itself comes before it.
+    `known` is what somebody else understood already; only what the request sets itself comes before it.
     """
     lexicon = Lexicon.of(vocabulary(), catalogue, preferences().skills())
     reading = read(request.prompt, lexicon)
     draft = Draft()
     settle_request(draft, request, catalogue)
-    known(draft)
+    for one in known:
+        draft.put(one.field, one.value, one.provenance, one.reason)
     settle_demands(draft, reading)
     _unknown_name(draft, reading, catalogue)
     Identity(draft, reading, catalogue, lexicon.vocabulary, preferences()).settle()
-    _say_what_was_chosen(draft)
+    for name in ("class", "ascendancy", "skill", "damage_type"):
+        value = draft.values.get(name)
+        if value is not None and not draft.is_explicit(name):
+            draft.assume(f"{INVARIANTS[name].label}: {shown(value.value)} ({value.reason}).")
     return draft.finish()
 
 
@@ -121,11 +123,3 @@ def _ask_for_anything(draft: Draft, catalogue: Catalogue) -> None:
     default = preferences().default_class
     known = default if catalogue.class_named(default) else options[0]
     draft.ask(Weight.NOTHING_UNDERSTOOD, "class", text, options, known)
-
-
-def _say_what_was_chosen(draft: Draft) -> None:
-    """Turn what was inferred or defaulted into sentences for the user."""
-    for name in ("class", "ascendancy", "skill", "damage_type"):
-        value = draft.values.get(name)
-        if value is not None and not draft.is_explicit(name):
-            draft.assume(f"{INVARIANTS[name].label}: {shown(value.value)} ({value.reason}).")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.gems import attributes_of, can_be_main, damage_types_of, is_minion, is_spell
+from app.knowledge.gems import ELEMENTS, attributes_of, can_be_main, damage_types_of, is_minion, is_spell
 from app.knowledge.vocabulary import ClassTaste, Foreign, Preferences, Vocabulary
 from app.knowledge.weapons import weapon_words
 from app.knowledge.words import phrase
@@ -27,7 +27,13 @@ class Identity:
     def settle(self) -> None:
         """Settle skill, ascendancy, class and damage type."""
         self._skill()
-        self._named_damage_type()
+        if found := self._reading.of("damage_type"):
+            values = list(dict.fromkeys(value for value, _ in found))
+            words = " and ".join(dict.fromkeys(f'"{span.quote}"' for _, span in found))
+            value = values[0] if len(values) == 1 else values
+            self._draft.put("damage_type", value, Provenance.EXPLICIT, f"you wrote {words}")
+        for name, span in self._reading.of("hint:damage_type"):
+            self._draft.infer("damage_type", name, f'"{span.quote}" points to it')
         self._class()
         self._ascendancy()
         self._skill_against_damage_type()
@@ -49,41 +55,27 @@ class Identity:
             if entry.is_ == "skill":
                 self._foreign_skill(entry, span)
         for name, _ in self._reading.of("missing"):
-            self._missing_skill(name)
-
-    def _missing_skill(self, name: str) -> None:
-        if self._draft.has("skill"):
-            self._draft.assume(f"This engine does not know {name}, so I left it aside.")
-            return
-        text = f"This engine does not know {name}. Which skill should it be instead?"
-        assumed = "the skill that fits the rest best"
-        self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
+            if self._draft.has("skill"):
+                self._draft.assume(f"This engine does not know {name}, so I left it aside.")
+            else:
+                text = f"This engine does not know {name}. Which skill should it be instead?"
+                assumed = "the skill that fits the rest best"
+                self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
 
     def _foreign_skill(self, entry: Foreign, span: Span) -> None:
         known = [gem for name in entry.skills if (gem := self._catalogue.skill(name))]
-        options = [gem.name for gem in sorted(known, key=self._is_unusual)]
+        # Skills for which the class that was named usually holds no weapon come last.
+        named = [self._taste.classes[name] for name, _ in self._reading.of("class") if name in self._taste.classes]
+        usual = {weapon for taste in named[:1] for weapon in taste.weapons}
+        words = {gem.id: set(weapon_words(gem)) for gem in known}
+        known.sort(key=lambda gem: bool(usual and words[gem.id] and usual.isdisjoint(words[gem.id])))
+        options = [gem.name for gem in known]
         if self._draft.has("skill") or not options:
             self._draft.assume(f'"{span.quote}" does not exist in Path of Exile 2, so I left it aside.')
             return
         self._draft.infer("skill", options[0], f'"{span.quote}" does not exist in Path of Exile 2; this comes closest')
         text = f'"{span.quote}" does not exist in Path of Exile 2. Which skill should it be?'
         self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, options, options[0])
-
-    def _is_unusual(self, gem: GemFact) -> bool:
-        """Say whether the class that was named does not usually hold a weapon for the skill."""
-        named = [self._taste.classes[name] for name, _ in self._reading.of("class") if name in self._taste.classes]
-        usual = {weapon for taste in named[:1] for weapon in taste.weapons}
-        return bool(usual and weapon_words(gem)) and not usual & set(weapon_words(gem))
-
-    def _named_damage_type(self) -> None:
-        found = self._reading.of("damage_type")
-        values = list(dict.fromkeys(value for value, _ in found))
-        if values:
-            words = " and ".join(dict.fromkeys(f'"{span.quote}"' for _, span in found))
-            value = values[0] if len(values) == 1 else values
-            self._draft.put("damage_type", value, Provenance.EXPLICIT, f"you wrote {words}")
-        for value, span in self._reading.of("hint:damage_type"):
-            self._draft.infer("damage_type", value, f'"{span.quote}" points to it')
 
     def _class(self) -> None:
         named = [
@@ -97,20 +89,17 @@ class Identity:
             if not named:
                 self._draft.infer("class", owner.name, f"{ascendancy} is one of its ascendancies")
         if named:
-            self._draft.explicit("class", named[0][0], named[0][1])
-            self._second_class([name for name, _ in named])
-        self._foreign_class()
+            self._draft.explicit("class", *named[0])
+            options = list(dict.fromkeys(name for name, _ in named))
+            if len(options) > 1:
+                text = f"A character has one class, and you named {' and '.join(options)}. Which one?"
+                self._draft.ask(Weight.TWO_CLASSES, "class", text, options, options[0])
         self._class_from_names()
         if not self._draft.has("class"):
             self._class_from_play()
 
-    def _second_class(self, names: list[str]) -> None:
-        options = list(dict.fromkeys(names))
-        if len(options) > 1:
-            text = f"A character has one class, and you named {' and '.join(options)}. Which one?"
-            self._draft.ask(Weight.TWO_CLASSES, "class", text, options, options[0])
-
-    def _foreign_class(self) -> None:
+    def _class_from_names(self) -> None:
+        """Take the class closest to a foreign name, the one of a named ascendancy, or the one that a word points to."""
         for entry, span in self._foreign:
             fact = self._catalogue.class_named(entry.class_name or "")
             if entry.is_ == "skill" or fact is None:
@@ -121,8 +110,6 @@ class Identity:
             options = list(dict.fromkeys([" ".join(answer), *(c.name for c in self._catalogue.classes)]))[:5]
             text = f'"{span.quote}" is not a class or ascendancy of Path of Exile 2. Which one do you mean?'
             self._draft.ask(Weight.FOREIGN_CLASS, "class", text, options, options[0])
-
-    def _class_from_names(self) -> None:
         for name, span in self._reading.of("ascendancy"):
             if fact := self._catalogue.class_of(name):
                 self._draft.infer("class", fact.name, f'{name} ("{span.quote}") is one of its ascendancies')
@@ -138,7 +125,7 @@ class Identity:
                 self._draft.infer("class", name, f"it usually plays {gem.name}")
         for field in ("weapon", "style", "damage_type", "defence"):
             table: dict[str, str] = getattr(self._taste, f"class_for_{field}")
-            value = _first(self._draft.get(field))
+            value = next(iter(as_list(self._draft.get(field))), "")
             if value in table and self._catalogue.class_named(table[value]):
                 self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
         if not self._draft.has("class"):
@@ -160,19 +147,19 @@ class Identity:
         elif is_spell(gem) and (kinds := damage_types_of(gem)) and attributes_of(gem) == ["int"]:
             by_weapon = [self._taste.class_for_damage_type[kinds[0]]]
         known = [name for name in by_weapon if name and self._catalogue.class_named(name)]
-        return known[0] if known else self._class_by_attribute(gem)
-
-    def _class_by_attribute(self, gem: GemFact) -> str | None:
         wanted = attributes_of(gem)
-        if not wanted:
-            return None
+        if known or not wanted:
+            return known[0] if known else None
         scores = {c.name: sum(c.attributes.get(a, 0) for a in wanted) / len(wanted) for c in self._catalogue.classes}
         return max(sorted(scores), key=lambda name: scores[name])
 
     def _ascendancy(self) -> None:
-        named = [
-            (proper, span) for name, span in self._reading.of("ascendancy") if (proper := self._proper(name, span))
-        ]
+        named = []
+        for name, span in self._reading.of("ascendancy"):
+            if (proper := self._catalogue.ascendancy_named(name)) is not None:
+                named.append((proper, span))
+            else:
+                self._draft.assume(f'The engine does not know the ascendancy "{span.quote}", so I left it aside.')
         own = [pair for pair in named if self._belongs(pair[0])]
         if own:
             self._draft.explicit("ascendancy", own[0][0], own[0][1])
@@ -190,12 +177,6 @@ class Identity:
             if self._belongs(name):
                 self._draft.infer("ascendancy", name, f'"{span.quote}" points to it')
 
-    def _proper(self, name: str, span: Span) -> str | None:
-        proper = self._catalogue.ascendancy_named(name)
-        if proper is None:
-            self._draft.assume(f'The engine does not know the ascendancy "{span.quote}", so I left it aside.')
-        return proper
-
     def _belongs(self, ascendancy: str) -> bool:
         fact = self._catalogue.class_named(str(self._draft.get("class")))
         return fact is not None and phrase(ascendancy) in {phrase(name) for name in fact.ascendancies}
@@ -204,7 +185,8 @@ class Identity:
         gem = self._catalogue.skill(str(self._draft.get("skill") or ""))
         wanted = as_list(self._draft.get("damage_type"))
         own = damage_types_of(gem) if gem is not None and can_be_main(gem) else []
-        if not own or not wanted or set(own) & set(_expanded(wanted)):
+        elements = set(ELEMENTS) if "elemental" in wanted else set()
+        if not own or not wanted or set(own) & {*wanted, *elements}:
             return
         assert gem is not None
         if "damage_type" in self._draft.fixed and "skill" not in self._draft.fixed:
@@ -218,12 +200,9 @@ class Identity:
         self._draft.ask(Weight.SKILL_AGAINST_DAMAGE_TYPE, "damage_type", text, [gem.name, *wanted], gem.name)
         self._draft.drop("damage_type")
 
-    def _skill_or_helper(self) -> GemFact | None:
-        names = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
-        return next((gem for name in names if (gem := self._catalogue.skill(name))), None)
-
     def _damage_type(self) -> None:
-        gem = self._skill_or_helper()
+        names = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
+        gem = next((gem for name in names if (gem := self._catalogue.skill(name))), None)
         for entry, span in self._foreign:
             if entry.damage_type and not (gem is not None and damage_types_of(gem)):
                 self._draft.infer("damage_type", entry.damage_type, f'"{span.quote}" dealt it')
@@ -243,12 +222,3 @@ class Identity:
             return None
         known = [gem for name in taste.minions if (gem := self._catalogue.skill(name))]
         return next((kind for gem in known for kind in damage_types_of(gem)), None)
-
-
-def _first(value: object) -> str:
-    return next(iter(as_list(value)), "")
-
-
-def _expanded(kinds: list[str]) -> list[str]:
-    """Return damage types with "elemental" replaced by the three elements."""
-    return [one for kind in kinds for one in (("lightning", "cold", "fire") if kind == "elemental" else (kind,))]
