@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from app.model.constraints import INVARIANTS, Invariant, InvariantSet, InvariantValue, Question
 from app.model.names import Goal, Provenance
-from app.reasoning.prompt.reading import Reading, Span
+from app.reasoning.prompt.phrases import PromptReading, Span
 
 
 class Weight(IntEnum):
@@ -91,7 +91,7 @@ class Draft:
         )
 
 
-def settle_demands(draft: Draft, reading: Reading) -> None:
+def settle_demands(draft: Draft, reading: PromptReading) -> None:
     """Settle everything that does not say who the character is."""
     _level(draft, reading)
     if found := reading.of("gear"):
@@ -115,7 +115,7 @@ def settle_demands(draft: Draft, reading: Reading) -> None:
         draft.put("exclude", words, Provenance.EXPLICIT, f"you wrote {quotes}")
 
 
-def _level(draft: Draft, reading: Reading) -> None:
+def _level(draft: Draft, reading: PromptReading) -> None:
     if reading.level is None:
         draft.default("level", "no level was named")
         return
@@ -129,7 +129,7 @@ def _level(draft: Draft, reading: Reading) -> None:
     draft.put("level", level, Provenance.EXPLICIT, f'you wrote "{quote}"')
 
 
-def _goal(draft: Draft, reading: Reading) -> None:
+def _goal(draft: Draft, reading: PromptReading) -> None:
     found = reading.of("goal")
     named = {value for value, _ in found}
     if {Goal.MAPPING, Goal.BOSSING} <= named or Goal.ALL_ROUND in named:
@@ -139,7 +139,7 @@ def _goal(draft: Draft, reading: Reading) -> None:
     draft.default("goal", "no goal was named, so it should do a bit of everything")
 
 
-def _defence(draft: Draft, reading: Reading) -> None:
+def _defence(draft: Draft, reading: PromptReading) -> None:
     if found := _distinct(reading.of("defence")):
         names = [value for value, _ in found]
         if {"life", "energy_shield"} <= set(names):

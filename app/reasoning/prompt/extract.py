@@ -14,7 +14,7 @@ from app.model.record import BuildRequest
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
 from app.reasoning.prompt.identity import Identity
 from app.reasoning.prompt.lexicon import Lexicon
-from app.reasoning.prompt.reading import Reading, read
+from app.reasoning.prompt.phrases import PromptReading, read
 
 _WHO = frozenset({"class", "ascendancy", "skill"})
 
@@ -75,7 +75,7 @@ def extract_from(request: BuildRequest, catalogue: Catalogue, known: Sequence[In
     return draft.finish()
 
 
-def _unknown_name(draft: Draft, reading: Reading, catalogue: Catalogue) -> None:
+def _unknown_name(draft: Draft, reading: PromptReading, catalogue: Catalogue) -> None:
     """Ask about a name that we do not know when it seems to be what the prompt is about."""
     named = {field for span in reading.spans for field, _ in span.meanings} | set(draft.values)
     anything = named & {*_WHO, "foreign", "hint:class"}
@@ -105,7 +105,7 @@ def _unknown_name(draft: Draft, reading: Reading, catalogue: Catalogue) -> None:
     draft.ask(Weight.UNKNOWN_NAME, field, text, list(dict.fromkeys([best[0], assumed])), assumed)
 
 
-def _subject(reading: Reading) -> str | None:
+def _subject(reading: PromptReading) -> str | None:
     """Return the unknown word that stands where a name is expected: before "build", after "using", or all alone."""
     texts = [word.text for word in reading.words]
     for unknown in reading.unknown:

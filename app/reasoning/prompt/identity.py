@@ -11,13 +11,15 @@ from app.model.constraints import as_list
 from app.model.facts import GemFact
 from app.model.names import Provenance
 from app.reasoning.prompt.draft import Draft, Weight
-from app.reasoning.prompt.reading import Reading, Span
+from app.reasoning.prompt.phrases import PromptReading, Span
 
 
 class Identity:
     """Settles the four fields one after the other; each later one may follow from an earlier one."""
 
-    def __init__(self, draft: Draft, reading: Reading, catalogue: Catalogue, words: Vocabulary, taste: Preferences):
+    def __init__(
+        self, draft: Draft, reading: PromptReading, catalogue: Catalogue, words: Vocabulary, taste: Preferences
+    ):
         self._draft = draft
         self._reading = reading
         self._catalogue = catalogue

@@ -31,7 +31,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PromptReading:
     """What was found in a prompt, in the order it was written."""
 
     spans: tuple[Span, ...] = ()
@@ -68,22 +68,19 @@ class _Page:
             self.used.update(range(span.start, span.end))
 
 
-def read(prompt: str, lexicon: Lexicon) -> Reading:
+def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     """Read a prompt; never fails, whatever it is."""
     text = clean(prompt)
     page = _Page(text, words_of(text), lexicon)
-    level = _level(page)
+    level = None
+    if match := _LEVEL.search(text):
+        page.used.update(i for i, w in enumerate(page.words) if w.start < match.end() and w.end > match.start())
+        level = (int(match.group(1) or match.group(2)), match.group().strip())
     exclusions = _exclusions(page)
     spans = _phrases(page)
-    return Reading(tuple(spans), tuple(exclusions), level, tuple(_unknown(page)), tuple(page.words))
-
-
-def _level(page: _Page) -> tuple[int, str] | None:
-    match = _LEVEL.search(page.text)
-    if match is None:
-        return None
-    page.used.update(i for i, w in enumerate(page.words) if w.start < match.end() and w.end > match.start())
-    return int(match.group(1) or match.group(2)), match.group().strip()
+    free = [word.text for i, word in enumerate(page.words) if i not in page.used]
+    unknown = [word for word in free if len(word) >= 3 and not word.isdigit() and word not in lexicon.known_words]
+    return PromptReading(tuple(spans), tuple(exclusions), level, tuple(dict.fromkeys(unknown)), tuple(page.words))
 
 
 def _longest(page: _Page, start: int, phrases: Iterable[str] | dict[str, object]) -> int:
@@ -139,7 +136,13 @@ def _end_of_excluded(page: _Page, start: int, only_known: bool) -> int:
 
 def _phrases(page: _Page) -> list[Span]:
     """Choose among all readings: longer before shorter, exact before likely, earlier before later."""
-    exact = [span for span in _exact(page) if _is_meant(page, span)]
+    exact = []
+    for start in range(len(page.words)):
+        for end in range(start + 1, min(len(page.words), start + page.lexicon.longest) + 1):
+            text = page.join(start, end)
+            if text in page.lexicon.terms and page.free(start, end):
+                span = Span(start, end, page.quote(start, end), text, page.lexicon.terms[text])
+                exact += [span] if _is_meant(page, span) else []
     likely = [
         Span(start, end, page.quote(start, end), text, page.lexicon.guessable[text], likeness)
         for start, end, text, likeness in guesses([w.text for w in page.words], frozenset(page.used), page.lexicon)
@@ -152,14 +155,6 @@ def _phrases(page: _Page) -> list[Span]:
     return sorted(chosen, key=lambda span: span.start)
 
 
-def _exact(page: _Page) -> Iterable[Span]:
-    for start in range(len(page.words)):
-        for end in range(start + 1, min(len(page.words), start + page.lexicon.longest) + 1):
-            text = page.join(start, end)
-            if text in page.lexicon.terms and page.free(start, end):
-                yield Span(start, end, page.quote(start, end), text, page.lexicon.terms[text])
-
-
 def _is_meant(page: _Page, span: Span) -> bool:
     """Say whether a skill name that is also an ordinary word is meant as a skill here."""
     words = page.lexicon.vocabulary
@@ -169,13 +164,3 @@ def _is_meant(page: _Page, span: Span) -> bool:
     after = page.words[span.end].text if span.end < len(page.words) else ""
     people = {text for texts in (*words.classes.values(), *words.ascendancies.values()) for text in texts}
     return bool({before, after} & (words.skill_markers | people)) or span.size == len(page.words)
-
-
-def _unknown(page: _Page) -> Iterable[str]:
-    """Yield words that mean nothing to us, in order, without repetition."""
-    seen: set[str] = set()
-    for i, word in enumerate(page.words):
-        strange = i not in page.used and word.text not in page.lexicon.known_words
-        if strange and len(word.text) >= 3 and not word.text.isdigit() and word.text not in seen:
-            seen.add(word.text)
-            yield word.text
