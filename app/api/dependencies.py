@@ -8,7 +8,7 @@ from fastapi import Depends, Header, Query, Request
 
 from app.api.middleware import OWNER
 from app.core.errors import InputError
-from app.model.state import LOCAL_OWNER
+from app.model.names import LOCAL_OWNER
 from app.service import Services
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from app.api.dependencies import ServicesDep
+from app.api.dependencies import OwnerDep, ServicesDep
 from app.api.problems import documented
 from app.core.errors import (
     BadImport,
@@ -25,8 +25,8 @@ _ERRORS = (BadRequest, TooLarge, BadImport, EngineRefused, EngineCrashed, Engine
 
 
 @router.post("", status_code=201, responses=documented(*_ERRORS, StorageBusy))
-async def import_build(body: ImportRequest, services: ServicesDep, response: Response) -> BuildView:
+async def import_build(body: ImportRequest, services: ServicesDep, owner: OwnerDep, response: Response) -> BuildView:
     """Import a Path of Building XML or share code: a finished build with its numbers recalculated."""
-    build = await services.imports.create(body)
+    build = await services.imports.create(body, owner=owner)
     response.headers["Location"] = build.links["self"]
     return build

@@ -9,8 +9,8 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantValue
-from app.model.names import GearTier, Goal
-from app.model.state import LOCAL_OWNER, Elimination
+from app.model.names import LOCAL_OWNER, GearTier, Goal
+from app.model.state import Elimination
 from app.model.stats import EngineVersion
 
 

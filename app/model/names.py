@@ -29,6 +29,10 @@ class Trigger(StrEnum):
     GAVE_UP = "gave_up"
 
 
+LOCAL_OWNER = "local"
+"""Whose builds those are that no access token came with."""
+
+
 class BuildStatus(StrEnum):
     """The life of a build as its owner sees it."""
 

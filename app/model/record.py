@@ -9,7 +9,7 @@ from pydantic import Field
 
 from app.model.base import Model, Sparse
 from app.model.constraints import InvariantSet
-from app.model.names import BuildStatus, GearTier, Mode, Outcome, Phase
+from app.model.names import LOCAL_OWNER, BuildStatus, GearTier, Mode, Outcome, Phase
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 
@@ -52,10 +52,12 @@ class BuildFailure(Model):
 class BuildRecord(Model):
     """One build. `epoch` rises with every claim and fences writers; `attempts` counts claims without progress.
 
-    `xml` is the canonical PoB XML of the last valid state, None until there is one.
+    `owner`: who asked for it, and whose memory counts. `xml` is the canonical PoB XML of the last valid state, None
+    until there is one.
     """
 
     id: str
+    owner: str = LOCAL_OWNER
     request: BuildRequest
     status: BuildStatus = BuildStatus.QUEUED
     epoch: int = 0
@@ -69,6 +71,11 @@ class BuildRecord(Model):
     failure: BuildFailure | None = None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def parent_id(self) -> str | None:
+        """The build that this one started from."""
+        return self.request.parent_id
 
 
 class ProgressData(Sparse):

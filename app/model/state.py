@@ -20,9 +20,6 @@ from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Constraint, Discovery, SubProblem
 from app.model.upgrade import upgraded
 
-LOCAL_OWNER = "local"
-"""Whose builds those are that no access token came with."""
-
 
 class UsedMemory(Model):
     """A memory that a build used: of which build, what of it ("the whole build", "supports, passives"), its score."""
@@ -58,8 +55,8 @@ class BuildState(Model):
     `standing_caveats` hold whatever becomes of the build, and join `caveats` when it ends.
     `origin` imported = somebody else's file. `inherited` are the constraints of the parent, `committed` the changes
     that a refinement has made to the parent's file so far.
-    `owner` is whose memory counts, `memories` what was taken from memory, `habits` what the owner usually asks for and
-    did not this time. `doubted` options failed in earlier builds of this kind: they are considered last.
+    `memories` were taken from memory; `habits` are what the owner usually asks for and did not this time. `doubted`
+    options failed in earlier builds of this kind: they are considered last.
     """
 
     schema_version: Literal["1.1"] = "1.1"
@@ -91,7 +88,6 @@ class BuildState(Model):
     committed: list[Change] = Field(default_factory=list)
     experiments: list[Experiment] = Field(default_factory=list)
     exploration: Exploration | None = None
-    owner: str = LOCAL_OWNER
     memories: list[UsedMemory] = Field(default_factory=list)
     habits: list[str] = Field(default_factory=list)
     doubted: list[Elimination] = Field(default_factory=list)

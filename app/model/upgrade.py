@@ -22,7 +22,8 @@ def upgraded(stored: Any) -> Any:
     """
     if not isinstance(stored, dict) or stored.get("schema_version") != "1.0":
         return stored
-    state = {**stored, "schema_version": "1.1"}
+    state = {name: value for name, value in stored.items() if name != "owner"}
+    state["schema_version"] = "1.1"
     state["conflicts"] = [_conflict(conflict) for conflict in state.get("conflicts", [])]
     if state.get("best") is not None:
         conflicts = [_conflict(conflict) for conflict in state["best"].get("conflicts", [])]
@@ -38,6 +39,11 @@ def upgraded(stored: Any) -> Any:
     construction = state.get("construction", {})
     state["construction"] = {**construction, "notes": _notes(construction.get("notes", {}))}
     return state
+
+
+def owner_in(state: Any) -> Any:
+    """Return the owner that a state of schema 1.0 names, None for any other state: today the record has it."""
+    return state.get("owner") if state.get("schema_version") == "1.0" else None
 
 
 def _known(figures: Any, kind: type[Model]) -> Any:

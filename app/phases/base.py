@@ -14,7 +14,7 @@ from app.model.constraints import InvariantSet
 from app.model.construction import StageNotes
 from app.model.demands import Demands, demands_of
 from app.model.experiments import Exploration
-from app.model.names import Mode, Phase, Trigger
+from app.model.names import LOCAL_OWNER, Mode, Phase, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
@@ -27,7 +27,7 @@ class PhaseContext:
     """Everything a step may use. `engine` and `reasoner` record every call they make as tool events.
 
     `xml` is the file of the last valid state, None until there is one; a refinement starts with its parent's.
-    `memory` is what earlier builds taught: where to begin, never what to skip.
+    `memory` is what earlier builds taught: where to begin, never what to skip. `owner`: whose build it is.
     """
 
     build_id: BuildId
@@ -38,6 +38,7 @@ class PhaseContext:
     reasoner: Reasoner
     xml: bytes | None = None
     memory: MemoryStore = field(default_factory=NoMemory)
+    owner: str = LOCAL_OWNER
 
     @cached_property
     def demands(self) -> Demands:

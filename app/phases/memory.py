@@ -41,7 +41,7 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
     demands = demands_of(invariants, record.request)
     return Memory(
         build_id=record.id,
-        owner=state.owner,
+        owner=record.owner,
         key=MemoryKey.of(plan.delivery.skill_id, demands.goal, state.stats.engine),
         skill=plan.delivery.skill_name,
         situation=situation_of(plan, invariants, demands),

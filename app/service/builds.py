@@ -7,9 +7,9 @@ from typing import Protocol
 from app.core.clock import Clock
 from app.core.errors import Conflict
 from app.core.ids import new_build_id
-from app.model.names import BuildStatus
+from app.model.base import changed
+from app.model.names import LOCAL_OWNER, BuildStatus
 from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerChoice
-from app.model.state import LOCAL_OWNER, BuildState
 from app.runner.base import Runner
 from app.service.intake import check_request
 from app.service.library import Library
@@ -83,10 +83,10 @@ class BuildService:
         self._engines.check(checked.engine)
         self._reasoners.check(checked.reasoner)
         now = self._clock.now()
-        begun = BuildState(owner=owner)
-        record = BuildRecord(id=new_build_id(), request=checked, state=begun, created_at=now, updated_at=now)
+        record = BuildRecord(id=new_build_id(), owner=owner, request=checked, created_at=now, updated_at=now)
         if checked.parent_id is not None:
-            record = child_of(await parent_for(self._store, checked.parent_id), checked, record)
+            parent = await parent_for(self._store, checked.parent_id)
+            record = changed(child_of(parent, checked, now), owner=owner)
         stored = await self._store.insert(record, idempotency_key)
         if stored.status not in FINISHED:
             await self._runner.submit(stored.id)

@@ -12,7 +12,7 @@ from app.engine.base import Engine
 from app.engine.files.codes import MAX_CODE_CHARS, decode
 from app.engine.files.xml import MAX_XML_BYTES, canonical
 from app.model.base import Model
-from app.model.names import BuildStatus, Mode
+from app.model.names import LOCAL_OWNER, BuildStatus, Mode
 from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerVersion
 from app.phases.validate.imported import take_in
 from app.reasoning.base import Reasoner
@@ -62,7 +62,9 @@ class Imports:
         self._reasoner = reasoner
         self._clock = clock
 
-    async def create(self, request: ImportRequest, engine: EngineChoice = "auto") -> BuildView:
+    async def create(
+        self, request: ImportRequest, engine: EngineChoice = "auto", owner: str = LOCAL_OWNER
+    ) -> BuildView:
         """Load, recalculate and judge the build of a file, and store it as a finished one.
 
         Raises:
@@ -81,6 +83,7 @@ class Imports:
         title = f"Imported: {skill} {blueprint.ascendancy or blueprint.class_name}, level {blueprint.level}"
         record = BuildRecord(
             id=build_id,
+            owner=owner,
             request=BuildRequest(prompt=title, mode=Mode.INITIAL, engine="pob" if version.name == "pob" else "sketch"),
             status=BuildStatus.COMPLETE,
             invariants=imported.invariants,

@@ -10,7 +10,8 @@ from pydantic import Field
 from app.core.errors import NotFound
 from app.model.base import Model
 from app.model.memory import Habit, Memory
-from app.model.state import LOCAL_OWNER, Elimination
+from app.model.names import LOCAL_OWNER
+from app.model.state import Elimination
 from app.storage.base import MemoryStore
 
 MOST_LISTED = 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,9 +10,10 @@ from pydantic import Field
 from app.core.clock import Clock
 from app.core.errors import Conflict, NotReady
 from app.core.ids import new_build_id
+from app.machine.phases import entry_phase
 from app.model.base import Model, changed
 from app.model.constraints import InvariantSet
-from app.model.names import BuildStatus, Mode, Phase, Provenance
+from app.model.names import BuildStatus, Mode, Provenance
 from app.model.record import BuildRecord, BuildRequest, EngineChoice
 from app.model.state import BuildState
 from app.runner.base import Runner
@@ -52,7 +54,7 @@ class Refinements:
         asked = _request(parent, check_prompt(request.prompt), Mode.REFINEMENT)
         # What the parent's request set stands in the constraints, where this prompt may change it.
         asked = changed(asked, level=None, gear=None, overrides={})
-        return await self._start(child_of(parent, asked, self._new(parent, asked)))
+        return await self._start(child_of(parent, asked, self._clock.now()))
 
     async def answer(self, build_id: str, request: AnswerRequest) -> BuildView:
         """Build again with the question answered; the answer that was assumed changes nothing but its standing.
@@ -72,29 +74,23 @@ class Refinements:
             return view_of(await self._store.insert(self._confirmed(parent, question.field, answer)))
         overrides = {**parent.request.overrides, question.field: check_answer(question.field, answer)}
         asked = _request(parent, parent.request.prompt, Mode.STRATEGIC, overrides)
-        return await self._start(child_of(parent, check_request(asked), self._new(parent, asked)))
+        return await self._start(child_of(parent, check_request(asked), self._clock.now()))
 
     async def _start(self, child: BuildRecord) -> BuildView:
         stored = await self._store.insert(child)
         await self._runner.submit(stored.id)
         return view_of(stored)
 
-    def _new(self, parent: BuildRecord, request: BuildRequest) -> BuildRecord:
-        now = self._clock.now()
-        return BuildRecord(id=new_build_id(), request=request, engine=parent.engine, created_at=now, updated_at=now)
-
     def _confirmed(self, parent: BuildRecord, field: str, answer: str) -> BuildRecord:
         """Return the parent again, byte for byte, with the assumption made a statement."""
         asked = _request(parent, parent.request.prompt, Mode.REFINEMENT)
-        child = self._new(parent, asked)
-        update = {
-            "status": BuildStatus.COMPLETE,
-            "invariants": _stated(parent.invariants, field, answer),
-            "state": parent.state.model_copy(update={"inherited": parent.invariants}),
-            "xml": parent.xml,
-            "reasoner": parent.reasoner,
-        }
-        return child.model_copy(update=update)
+        return changed(
+            child_of(parent, asked, self._clock.now()),
+            status=BuildStatus.COMPLETE,
+            invariants=_stated(parent.invariants, field, answer),
+            state=changed(parent.state, inherited=parent.invariants),
+            reasoner=parent.reasoner,
+        )
 
 
 async def parent_for(store: BuildStore, build_id: str) -> BuildRecord:
@@ -112,17 +108,32 @@ async def parent_for(store: BuildStore, build_id: str) -> BuildRecord:
     return record
 
 
-def child_of(parent: BuildRecord, request: BuildRequest, child: BuildRecord) -> BuildRecord:
-    """Return the child as it starts: a refinement is what its parent is, another mode only inherits constraints."""
+def child_of(parent: BuildRecord, request: BuildRequest, now: datetime) -> BuildRecord:
+    """Return the child as it starts: its parent's owner and engine, and a new life.
+
+    A refinement is what its parent is; another mode only inherits constraints.
+    """
+    child = changed(
+        parent,
+        id=new_build_id(),
+        request=request,
+        status=BuildStatus.QUEUED,
+        epoch=0,
+        attempts=0,
+        cancel_requested=False,
+        state=BuildState(phase=entry_phase(request.mode), inherited=parent.invariants),
+        reasoner=None,
+        failure=None,
+        created_at=now,
+        updated_at=now,
+    )
     if request.mode is not Mode.REFINEMENT:
-        state = BuildState(inherited=parent.invariants)
-        return child.model_copy(update={"request": request, "state": state})
+        return changed(child, invariants=InvariantSet(), xml=None)
     best = valid_state(parent)
-    state = BuildState(
-        phase=Phase.EXPLORE,
+    begun = changed(
+        child.state,
         progress_label="waiting to be refined",
         origin=best.origin,
-        inherited=parent.invariants,
         sub_problems=best.sub_problems,
         eliminated=best.eliminated,
         assumptions=best.assumptions,
@@ -132,23 +143,12 @@ def child_of(parent: BuildRecord, request: BuildRequest, child: BuildRecord) -> 
         stats=best.stats,
         inspection=best.inspection,
     )
-    kept = {"xml": parent.xml, "invariants": parent.invariants, "engine": parent.engine}
-    return child.model_copy(update={"request": request, "state": state, **kept})
+    return changed(child, state=begun)
 
 
 def _request(parent: BuildRecord, prompt: str, mode: Mode, overrides: dict[str, Any] | None = None) -> BuildRequest:
-    before = parent.request
-    return BuildRequest(
-        prompt=prompt,
-        level=before.level,
-        gear=before.gear,
-        mode=mode,
-        parent_id=parent.id,
-        engine=_engine(parent),
-        reasoner=before.reasoner,
-        overrides=before.overrides if overrides is None else overrides,
-        seed=before.seed,
-    )
+    asked = parent.request if overrides is None else changed(parent.request, overrides=overrides)
+    return changed(asked, prompt=prompt, mode=mode, parent_id=parent.id, engine=_engine(parent))
 
 
 def _engine(parent: BuildRecord) -> EngineChoice:
@@ -161,7 +161,6 @@ def _stated(before: InvariantSet, field: str, answer: str) -> InvariantSet:
     """Return the constraints with the field's value said by the user, and nothing left to ask."""
     reason = f'you answered "{answer}"'
     kept = [
-        i.model_copy(update={"provenance": Provenance.EXPLICIT, "reason": reason}) if i.field == field else i
-        for i in before.invariants
+        changed(i, provenance=Provenance.EXPLICIT, reason=reason) if i.field == field else i for i in before.invariants
     ]
-    return before.model_copy(update={"invariants": kept, "question": None})
+    return changed(before, invariants=kept, question=None)

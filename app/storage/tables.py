@@ -27,8 +27,9 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel, col
 
 from app.model.events import CacheUse, CallOutcome, Timing, ToolEvent, ToolKind
-from app.model.names import BuildStatus, Phase
+from app.model.names import LOCAL_OWNER, BuildStatus, Phase
 from app.model.record import BuildRecord, ProgressData, ProgressEvent
+from app.model.upgrade import owner_in
 
 ULID_LENGTH = 26
 
@@ -242,16 +243,20 @@ def as_json(model: BaseModel | None) -> dict[str, Any] | None:
     return None if model is None else model.model_dump(mode="json")
 
 
+_OWNER = "owner"
+"""The owner is kept beside what was asked for: a build's request is written once and never again."""
+
+
 def build_row(record: BuildRecord) -> BuildRow:
     """Return the row of a new build."""
     return BuildRow(
         id=record.id,
-        parent_id=record.request.parent_id,
+        parent_id=record.parent_id,
         status=record.status.value,
         epoch=record.epoch,
         attempts=record.attempts,
         cancel_requested=record.cancel_requested,
-        request=record.request.model_dump(mode="json"),
+        request={**record.request.model_dump(mode="json"), _OWNER: record.owner},
         invariants=record.invariants.model_dump(mode="json"),
         state=record.state.model_dump(mode="json"),
         xml=record.xml,
@@ -265,9 +270,10 @@ def build_row(record: BuildRecord) -> BuildRow:
 
 def build_record(row: BuildRow) -> BuildRecord:
     """Return the build of a row."""
-    return BuildRecord.model_validate(
-        {name: getattr(row, name) for name in BuildRecord.model_fields},
-    )
+    known = {name: getattr(row, name) for name in BuildRecord.model_fields if name != _OWNER}
+    request = {name: value for name, value in row.request.items() if name != _OWNER}
+    owner = row.request.get(_OWNER) or owner_in(row.state) or LOCAL_OWNER
+    return BuildRecord.model_validate({**known, "request": request, "owner": owner})
 
 
 def progress_event(row: ProgressRow) -> ProgressEvent:

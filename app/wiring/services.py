@@ -73,6 +73,7 @@ class StepContexts:
             reasoner=RecordedReasoner(self._reasoners.reasoner(record, scope), self._tools, scope),
             xml=record.xml,
             memory=self._memory,
+            owner=record.owner,
         )
 
 

@@ -148,7 +148,7 @@ class ConstructPhase:
         """Read memory, once: what it said goes into the notes, so it is the same after a crash."""
         key = MemoryKey.of(plan.delivery.skill_id, ctx.demands.goal, ctx.engine.version)
         here = situation_of(plan, ctx.invariants, ctx.demands)
-        usual = habits(await ctx.memory.wishes(ctx.state.owner), ctx.invariants)
+        usual = habits(await ctx.memory.wishes(ctx.owner), ctx.invariants)
         ctx = replace(ctx, state=changed(ctx.state, habits=usual))
         found = begun_with(await ctx.memory.recall(key), here)
         if found is None:

@@ -16,6 +16,7 @@ from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.storage.base import Checkpoint
 from app.storage.store import Storage
+from app.storage.tables import BuildRow
 from tests.fakes.steps import new_record
 
 
@@ -239,3 +240,23 @@ async def _claimed(storage: Storage) -> str:
     record = await storage.builds.insert(new_record(request=BuildRequest(prompt="a cold witch")))
     await storage.builds.claim(record.id)
     return record.id
+
+
+async def test_a_build_keeps_its_owner_through_every_write(storage: Storage) -> None:
+    stored = await storage.builds.insert(new_record(owner="alice"))
+    claimed = await storage.builds.claim(stored.id)
+    await storage.builds.checkpoint(stored.id, 1, Checkpoint(state=BuildState(iteration=1)))
+    read = await storage.builds.get(stored.id)
+    assert claimed is not None
+    assert (stored.owner, claimed.owner, read.owner) == ("alice", "alice", "alice")
+    assert read.request == stored.request
+
+
+async def test_the_owner_that_schema_1_0_kept_in_the_state_is_the_builds(storage: Storage) -> None:
+    stored = await storage.builds.insert(new_record())
+    async with storage.database.write() as session:
+        row = await session.get(BuildRow, stored.id)
+        assert row is not None
+        row.request = stored.request.model_dump(mode="json")
+        row.state = {**row.state, "schema_version": "1.0", "owner": "alice"}
+    assert (await storage.builds.get(stored.id)).owner == "alice"

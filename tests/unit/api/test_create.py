@@ -139,4 +139,4 @@ async def test_without_tokens_everybody_is_local(world: World, api: httpx.AsyncC
 
 async def _owner(world: World, client: httpx.AsyncClient, token: str) -> str:
     answer = await client.post("/v1/builds", json={"prompt": "witch"}, headers={"Authorization": f"Bearer {token}"})
-    return (await world.store.get(answer.json()["id"])).state.owner
+    return (await world.store.get(answer.json()["id"])).owner

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
 
 from app.knowledge.values import allowed, words_of
+from app.machine.phases import entry_phase
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Kind, Question, Setter
 from app.model.names import BuildStatus, Mode, Phase, Provenance
 from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
+from tests.fakes.samples import ENGINE
 from tests.fakes.service import World
 
 PARENT = "01J0000000000000000000000A"
@@ -66,6 +69,29 @@ async def test_a_strategic_child_only_inherits_constraints(api: httpx.AsyncClien
     child = world.store.records[answer.json()["id"]]
     assert (child.state.phase, child.state.blueprint, child.xml) == (Phase.DECOMPOSE, None, None)
     assert child.state.inherited == world.store.records[PARENT].invariants
+
+
+@pytest.mark.parametrize(
+    ("call", "body"),
+    [("refine", {"prompt": "more damage"}), ("answer", {"answer": "Arc"}), ("answer", {"answer": "Spark"})],
+)
+async def test_a_child_is_its_parents_owners(api: httpx.AsyncClient, world: World, call: str, body: Any) -> None:
+    parent = await _parent(world)
+    world.store.put(parent, owner="alice", engine=ENGINE, epoch=3, attempts=2)
+    answer = await api.post(f"/v1/builds/{PARENT}/{call}", json=body)
+    child = world.store.records[answer.json()["id"]]
+    assert (child.owner, child.parent_id, child.engine) == ("alice", PARENT, ENGINE)
+    assert (child.epoch, child.attempts, child.cancel_requested, child.failure) == (0, 0, False, None)
+    assert (child.request.engine, child.request.seed) == ("sketch", parent.request.seed)
+
+
+@pytest.mark.parametrize("mode", [Mode.REFINEMENT, Mode.STRATEGIC])
+async def test_a_child_belongs_to_whoever_asks_for_it(world: World, mode: Mode) -> None:
+    world.store.put(await _parent(world), owner="alice")
+    asked = BuildRequest(prompt="play Arc", parent_id=PARENT, mode=mode)
+    child = await world.services.builds.create(asked, owner="bob")
+    assert world.store.records[child.id].owner == "bob"
+    assert child.phase is entry_phase(mode)
 
 
 @pytest.mark.parametrize("call", ["refine", "answer"])

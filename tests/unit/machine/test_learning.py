@@ -53,7 +53,7 @@ class Kept(NoMemory):
 async def ended(memory: NoMemory, trigger: Trigger = Trigger.VALIDATED) -> BuildRecord:
     built = (await run_all(ArithmeticEngine(world()), fresh())).state
     store = MemoryBuildStore()
-    record = await store.insert(new_record(state=built.model_copy(update={"phase": Phase.VALIDATE, "owner": "me"})))
+    record = await store.insert(new_record(owner="me", state=built.model_copy(update={"phase": Phase.VALIDATE})))
     contexts = RecordedContexts(lambda _: FakeEngine(), lambda _: FakeReasoner(), ToolRunner(MemoryEventStore()))
     await Driver(store, {Phase.VALIDATE: Ends(trigger)}, contexts, memory=memory).drive(record.id)
     return await store.get(record.id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.model.constraints import InvariantSet
@@ -35,15 +37,8 @@ async def step(phase: PhaseStep, ctx: PhaseContext) -> tuple[PhaseContext, Phase
     """Run one step; return the context that follows, as it would be after a restart, and the result."""
     result = await phase.run(ctx)
     check_moves(ctx.state.sub_problems, result.state.sub_problems)
-    after = PhaseContext(
-        ctx.build_id,
-        ctx.request,
-        result.invariants or ctx.invariants,
-        BuildState.from_yaml(result.state.to_yaml()),
-        ctx.engine,
-        ctx.reasoner,
-    )
-    return after, result
+    state = BuildState.from_yaml(result.state.to_yaml())
+    return replace(ctx, state=state, invariants=result.invariants or ctx.invariants), result
 
 
 async def finish(phase: PhaseStep, ctx: PhaseContext, most: int = 20) -> tuple[PhaseContext, list[PhaseResult]]:
