@@ -45,8 +45,30 @@ async def measure(
             text = await asyncio.to_thread(path.read_text, encoding="utf-8-sig")
             parent = await services.imports.create(ImportRequest(xml=text))
             rows += [await _row(services, path.stem, parent, prompt) for prompt in prompts]
-    found = _summary(rows)
-    return {"benchmark": "refine", **found, "rows": rows, "table": _table(rows, found)}
+    reached = sum(row["reached"] for row in rows)
+    found = {
+        "count": len(rows),
+        "reached": reached,
+        "share": round(reached / len(rows), 3),
+        "enough": reached >= WANTED * len(rows),
+        "honest": all(row["honest"] for row in rows),
+        "locks_kept": all(row["locks_kept"] for row in rows),
+        "trials": sum(row["trials"] for row in rows),
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
+    }
+    head = f"{'build':<24}{'prompt':<20}{'result':<12}{'damage':>8}{'ehp':>8}{'changes':>9}{'trials':>8}{'seconds':>9}"
+    kept = f"locked parts kept: {'yes' if found['locks_kept'] else 'NO'}"
+    unchanged = f"the others unchanged: {'yes' if found['honest'] else 'NO'}"
+    share = f"{reached} of {len(rows)} reached ({found['share']:.0%})"
+    table = [head, *(_in_columns(row) for row in rows), f"{share}; {kept}; {unchanged}"]
+    return {"benchmark": "refine", **found, "rows": rows, "table": table}
+
+
+def _in_columns(row: dict[str, Any]) -> str:
+    result = "reached" if row["reached"] else "no change" if row["unchanged"] else row["status"]
+    figures = "".join(f"{'-' if row[key] is None else format(row[key], '.3f'):>8}" for key in ("damage", "ehp"))
+    counts = f"{row['changes']:>9}{row['trials']:>8}{row['seconds']:>9.1f}"
+    return f"{row['build']:<24}{row['prompt']:<20}{result:<12}{figures}{counts}"
 
 
 async def _row(services: Services, name: str, parent: BuildView, prompt: str) -> dict[str, Any]:
@@ -80,36 +102,6 @@ async def _row(services: Services, name: str, parent: BuildView, prompt: str) ->
 def _ratio(before: dict[str, float], after: dict[str, float], key: str) -> float | None:
     old = before.get(key, 0.0)
     return round(after.get(key, 0.0) / old, 4) if old > 0 else None
-
-
-def _summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    reached = sum(row["reached"] for row in rows)
-    return {
-        "count": len(rows),
-        "reached": reached,
-        "share": round(reached / len(rows), 3),
-        "enough": reached >= WANTED * len(rows),
-        "honest": all(row["honest"] for row in rows),
-        "locks_kept": all(row["locks_kept"] for row in rows),
-        "trials": sum(row["trials"] for row in rows),
-        "seconds": round(sum(row["seconds"] for row in rows), 1),
-    }
-
-
-def _table(rows: Sequence[dict[str, Any]], found: dict[str, Any]) -> list[str]:
-    """Return the rows and their summary as lines of words in columns."""
-    lines = [
-        f"{'build':<24}{'prompt':<20}{'result':<12}{'damage':>8}{'ehp':>8}{'changes':>9}{'trials':>8}{'seconds':>9}"
-    ]
-    for row in rows:
-        result = "reached" if row["reached"] else "no change" if row["unchanged"] else row["status"]
-        figures = "".join(f"{'-' if row[key] is None else format(row[key], '.3f'):>8}" for key in ("damage", "ehp"))
-        counts = f"{row['changes']:>9}{row['trials']:>8}{row['seconds']:>9.1f}"
-        lines.append(f"{row['build']:<24}{row['prompt']:<20}{result:<12}{figures}{counts}")
-    kept = "yes" if found["locks_kept"] else "NO"
-    unchanged = "yes" if found["honest"] else "NO"
-    share = f"{found['reached']} of {found['count']} reached ({found['share']:.0%})"
-    return [*lines, f"{share}; locked parts kept: {kept}; the others unchanged: {unchanged}"]
 
 
 def broken_locks(before: bytes, after: bytes, locks: Locks) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import http.client
 import json
@@ -306,22 +307,21 @@ def _server(settings: Settings) -> Iterator[int]:
         with (Path(folder) / "server.log").open("wb") as log:
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603  our own program
             try:
-                _await_ready(port, process)
+                until = time.monotonic() + _START_S
+                while not _ready(port):
+                    if time.monotonic() > until or process.poll() is not None:
+                        raise EngineError("the server to be measured did not start")
+                    time.sleep(0.2)
                 yield port
             finally:
                 process.terminate()
                 process.wait(timeout=60)
 
 
-def _await_ready(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + _START_S
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            if _get(http.client.HTTPConnection("127.0.0.1", port, timeout=5), "/readyz")[0] == 200:
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise EngineError("the server to be measured did not start")
+def _ready(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        return _get(http.client.HTTPConnection("127.0.0.1", port, timeout=5), "/readyz")[0] == 200
+    return False
 
 
 def _served_build(port: int, took_ms: list[float] | None) -> float:

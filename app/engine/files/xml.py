@@ -109,6 +109,7 @@ def _escape(text: str) -> str:
 _SECTIONS = ["Build", "Tree", "Skills", "Items", "Config", "Calcs", "Notes", "Party", "Import", "TreeView"]
 _SPEC = ["URL", "WeaponSet1", "WeaponSet2", "Sockets", "Overrides"]
 _BUILD = ["Spectre", "BeastCompanion", "PlayerStat", "FullDPSSkill", "MinionStat", "Buffs", "TimelessData"]
+_STATS = ("PlayerStat", "MinionStat")
 _NODE_LISTS = ["nodes", "strNodes", "dexNodes", "intNodes"]
 _WORD_LISTS = ["buffList", "combatList", "curseList"]
 _UNSTABLE_STATS = "AreaOfEffectRadius"
@@ -203,10 +204,6 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
 
 
-def _in_build(child: etree._Element) -> Key:
-    return _rank(_BUILD, child), 0, child.get("stat", "") if child.tag in ("PlayerStat", "MinionStat") else "", ""
-
-
 def _by_name(child: etree._Element) -> Key:
     return 0, _number(child.get("nodeId")), str(child.tag), child.get("name", "")
 
@@ -217,7 +214,7 @@ def _by_effect(child: etree._Element) -> Key:
 
 _KEYS: dict[str, Callable[[etree._Element], Key]] = {
     "PathOfBuilding2": lambda child: (_rank(_SECTIONS, child), 0, str(child.tag), ""),
-    "Build": _in_build,
+    "Build": lambda child: (_rank(_BUILD, child), 0, child.get("stat", "") if child.tag in _STATS else "", ""),
     "Spec": lambda child: (_rank(_SPEC, child), 0, str(child.tag), ""),
     "Sockets": _by_name,
     "ItemSet": _by_name,

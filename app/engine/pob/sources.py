@@ -154,11 +154,23 @@ def _tarball(file: Path) -> Files:
     try:
         with tarfile.open(file, "r:*") as archive:
             members = _members(archive)
-            prefix = _prefix([member.name for member in members])
+            manifests = [PurePosixPath(member.name) for member in members]
+            manifests = [path for path in manifests if path.name == MANIFEST]
+            if not manifests:
+                raise InstallFailed(f"the tarball has no {MANIFEST}")
+            # the folder inside that holds everything is the one of the topmost manifest
+            top = min(manifests, key=lambda path: (len(path.parts), path.as_posix())).parent.as_posix()
+            prefix = "" if top == "." else f"{top}/"
             for member in members:
                 path = _inside(member.name).removeprefix(prefix)
-                if _inside(member.name).startswith(prefix) and is_needed(path):
-                    yield path, _content(archive, member, path)
+                if not _inside(member.name).startswith(prefix) or not is_needed(path):
+                    continue
+                if not member.isfile():
+                    raise InstallFailed(f"{path} is not a plain file in the tarball")
+                _bound(path, member.size)
+                stream = archive.extractfile(member)
+                assert stream is not None, "a plain file has content"
+                yield path, stream.read()
     except (tarfile.TarError, EOFError, OSError) as exc:
         raise InstallFailed(f"the tarball is damaged: {exc}") from exc
 
@@ -180,24 +192,6 @@ def _inside(name: str) -> str:
     if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
         raise InstallFailed(f"the tarball has a path that leads out of it: {name[:80]!r}")
     return path.as_posix()
-
-
-def _prefix(names: list[str]) -> str:
-    """Return the folder inside the tarball that holds everything ("" for none): the one of the topmost manifest."""
-    found = [PurePosixPath(name) for name in names if PurePosixPath(name).name == MANIFEST]
-    if not found:
-        raise InstallFailed(f"the tarball has no {MANIFEST}")
-    top = min(found, key=lambda path: (len(path.parts), path.as_posix())).parent.as_posix()
-    return "" if top == "." else f"{top}/"
-
-
-def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> bytes:
-    if not member.isfile():
-        raise InstallFailed(f"{path} is not a plain file in the tarball")
-    _bound(path, member.size)
-    stream = archive.extractfile(member)
-    assert stream is not None, "a plain file has content"
-    return stream.read()
 
 
 def _bound(path: str, size: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.core.config import resource_dir
+from app.engine.base import Outputs
 from app.engine.protocol import Refused
 from app.engine.sketch.calculator import Calculator, Inspector, Requirements
 from app.engine.sketch.defence import Defence
@@ -30,8 +31,6 @@ from app.model.blueprint import (
     apply_changes,
 )
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
-
-Outputs = dict[str, float]
 
 
 class OpenBuild:

@@ -171,15 +171,12 @@ class Defence:
             amount = enemy.damage * (CHAOS_SHARE if kind == "chaos" else 1.0)
             taken[kind] = amount * resisted * (1 - armour_reduction(armour, amount * resisted))
             pool = life + (shield / CHAOS_ON_SHIELD if kind == "chaos" else shield)
-            found[f"{kind.capitalize()}MaximumHitTaken"] = round(_maximum_hit(pool, armour) / resisted)
+            # the positive root of hit x (1 - armour / (armour + ratio x hit)) = pool
+            ratio = ARMOUR_RATIO
+            root = math.sqrt(ratio * ratio * pool * pool + 4 * ratio * armour * pool)
+            found[f"{kind.capitalize()}MaximumHitTaken"] = round((ratio * pool + root) / (2 * ratio) / resisted)
         rest = sum(taken.values()) - taken["chaos"]
         hits = shield / (rest + CHAOS_ON_SHIELD * taken["chaos"]) + life / (rest + taken["chaos"])
         avoided = (1 - out["EvadeChance"] / 100) * (1 - out["EffectiveBlockChance"] * BLOCKED_SHARE / 100)
         found[EHP] = hits * enemy.damage * (len(ELEMENTS) + 1 + CHAOS_SHARE) / avoided
         return found
-
-
-def _maximum_hit(pool: float, armour: float) -> float:
-    """Return the largest hit survived: the positive root of hit x (1 - armour / (armour + 10 x hit)) = pool."""
-    ratio = ARMOUR_RATIO
-    return (ratio * pool + math.sqrt(ratio * ratio * pool * pool + 4 * ratio * armour * pool)) / (2 * ratio)

@@ -230,12 +230,22 @@ class Loader:
         skills = chosen.iterfind("Skill") if chosen is not None else ()
         own = [skill for skill in skills if skill.get("source") in (None, "", "nil")]  # not of items and passives
         groups = [group for skill in own if (group := self._group(skill, problems))]
+        config: dict[str, ConfigValue] = {}
+        settings = _active(root, "Config", "activeConfigSet", "ConfigSet")
+        for entry in settings.iterfind("Input") if settings is not None else []:
+            name = entry.get("name", "")
+            if (text := entry.get("string")) is not None:
+                config[name] = text
+            elif (flag := entry.get("boolean")) is not None:
+                config[name] = flag == "true"
+            elif (number := entry.get("number")) is not None and number.lstrip("-").replace(".", "", 1).isdigit():
+                config[name] = float(number) if "." in number else int(number)
         blueprint = changed(
             blueprint,
             items=dict(self._items(root, spec, problems)),
             groups=groups,
             main_group=min(_int(build.get("mainSocketGroup"), 1), len(groups)),
-            config=dict(_config(root)),
+            config=config,
         )
         return blueprint, problems
 
@@ -346,18 +356,6 @@ def _active(root: etree._Element, section: str, choice: str, tag: str) -> etree.
     by_id = [element for element in found if element.get("id") == wanted]
     position = _int(wanted, 1) - 1
     return by_id[0] if by_id else found[position] if 0 <= position < len(found) else found[0] if found else None
-
-
-def _config(root: etree._Element) -> Iterator[tuple[str, ConfigValue]]:
-    chosen = _active(root, "Config", "activeConfigSet", "ConfigSet")
-    for entry in chosen.iterfind("Input") if chosen is not None else []:
-        name = entry.get("name", "")
-        if (text := entry.get("string")) is not None:
-            yield name, text
-        elif (flag := entry.get("boolean")) is not None:
-            yield name, flag == "true"
-        elif (number := entry.get("number")) is not None and number.lstrip("-").replace(".", "", 1).isdigit():
-            yield name, float(number) if "." in number else int(number)
 
 
 def _ids(element: etree._Element | None) -> list[int]:

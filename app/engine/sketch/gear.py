@@ -96,23 +96,19 @@ class ItemEffects:
         totals: dict[str, float] = {}
         for stat, amount in entries:
             totals[stat] = totals.get(stat, 0.0) + mean(amount)
-        requires = self._requires(base, item)
+        requires = {"level": 1, **base.requires}
+        if base.grants and base.grants.levels:
+            level = self._pack.game.gem_levels[granted_level(self._pack, item) - 1]
+            requires["level"] = max(requires["level"], level)
+            if base.grants.intelligence:
+                requires["int"] = gem_attribute(requires["level"], base.grants.intelligence)
+        runes = [self._pack.runes[rune].level for rune in item.runes if rune in self._pack.runes]
+        requires["level"] = max([requires["level"], *runes])
         weapon = _weapon(base, base.weapon, totals, item.quality) if base.weapon else None
         stats = {k: v for k, v in totals.items() if not (weapon and k in _WEAPON_ONLY)}
         if base.defences:
             stats = _with_defences(base, stats, item.quality)
         return Worn(item, base, stats, requires, weapon, tuple(unread), base.buff)
-
-    def _requires(self, base: Base, item: GearItem) -> dict[str, int]:
-        needs = {"level": 1, **base.requires}
-        if base.grants and base.grants.levels:
-            needs["level"] = max(needs["level"], self._pack.game.gem_levels[granted_level(self._pack, item) - 1])
-            if base.grants.intelligence:
-                needs["int"] = gem_attribute(needs["level"], base.grants.intelligence)
-        for rune in item.runes:
-            if rune in self._pack.runes:
-                needs["level"] = max(needs["level"], self._pack.runes[rune].level)
-        return needs
 
     def explicit(self, item: GearItem) -> list[Entry]:
         """Return stats and amounts of the explicit affixes, prefixes first."""

@@ -42,9 +42,26 @@ class Offence:
         made = self.prepare(sheet, use)
         speed = self._uses_per_second(sheet.stats, made)
         out = {"GemLevel": made.level, "Speed": speed, **self._cost(sheet.stats, made, use, pools, speed)}
-        if made.skill.deals_damage and self.usable(use, made.weapon):
-            out |= self._damage(sheet.stats, made, pools, enemy, speed)
-        return out
+        if not made.skill.deals_damage or not self.usable(use, made.weapon):
+            return out
+        flags = made.flags
+        accuracy = pools["accuracy"] * ACCURACY_AT_RANGE * more(matching(made.effects, "accuracy", flags))
+        hit_chance = enemy.hit_chance(accuracy) if "attack" in flags else 100.0
+        hit = 0.0
+        for kind, amount in self._parts(sheet.stats, made, pools).items():
+            pierced = self._sums.total(sheet.stats, "penetration", "flat", flags, kind)
+            hit += amount * enemy.taken_share(kind, amount, pierced)
+        chance, bonus = self._crit(sheet.stats, made)
+        average = hit * (1 + chance / 100 * hit_chance / 100 * bonus / 100) * hit_chance / 100
+        return out | {
+            "AverageHit": hit,
+            "AverageDamage": average,
+            "HitChance": hit_chance,
+            "CritChance": chance * hit_chance / 100,
+            "CritMultiplier": 1 + bonus / 100,
+            "TotalDPS": average * speed,
+            "CombinedDPS": average * speed,
+        }
 
     def usable(self, use: SkillUse, weapon: Weapon | None) -> bool:
         """Return whether the weapon in hand fits the skill."""
@@ -61,30 +78,6 @@ class Offence:
         level = use.gem.level + self._sums.total(sheet.stats, "gem_level", "flat", flags)
         effects = (*sheet.lasting, *(e for support in use.supports for e in support.effects))
         return PreparedSkill(skill, level, flags, effects, weapon)
-
-    def _damage(self, stats: Stats, use: PreparedSkill, pools: Stats, enemy: Enemy, speed: float) -> dict[str, float]:
-        sums, flags = self._sums, use.flags
-        parts = self._parts(stats, use, pools)
-        is_attack = "attack" in flags
-        hit_chance = enemy.hit_chance(
-            pools["accuracy"] * ACCURACY_AT_RANGE * more(matching(use.effects, "accuracy", flags))
-        )
-        hit_chance = hit_chance if is_attack else 100.0
-        hit = 0.0
-        for kind, amount in parts.items():
-            pierced = sums.total(stats, "penetration", "flat", flags, kind)
-            hit += amount * enemy.taken_share(kind, amount, pierced)
-        chance, bonus = self._crit(stats, use)
-        average = hit * (1 + chance / 100 * hit_chance / 100 * bonus / 100) * hit_chance / 100
-        return {
-            "AverageHit": hit,
-            "AverageDamage": average,
-            "HitChance": hit_chance,
-            "CritChance": chance * hit_chance / 100,
-            "CritMultiplier": 1 + bonus / 100,
-            "TotalDPS": average * speed,
-            "CombinedDPS": average * speed,
-        }
 
     def _parts(self, stats: Stats, use: PreparedSkill, pools: Stats) -> dict[str, float]:
         base = self._base(stats, use)
