@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from app.core.clock import SystemClock
@@ -10,9 +10,18 @@ from app.core.config import Settings, resource_dir
 from app.core.ids import BuildId
 from app.machine.driver import Driver, Limits
 from app.metrics.efficiency import BASELINE, load_targets
+from app.model.names import Phase
 from app.model.record import BuildRecord, EngineChoice
-from app.phases.base import PhaseContext
-from app.phases.registry import phase_steps
+from app.phases.base import ByMode, PhaseContext, PhaseStep
+from app.phases.construct.refinement import RefineConstruct
+from app.phases.construct.stages import ConstructPhase
+from app.phases.decompose import DecomposePhase
+from app.phases.explore.questions import ExplorePhase
+from app.phases.explore.refinement import RefineExplore
+from app.phases.explore.strategic import StrategicExplore
+from app.phases.iterate import IteratePhase
+from app.phases.validate.accounts import WithAccounts
+from app.phases.validate.judgement import RefineValidate, ValidatePhase
 from app.reasoning.recorded import RecordedReasoner
 from app.reasoning.rules import RulesReasoner
 from app.runner.base import Runner
@@ -118,6 +127,17 @@ async def open_services(
             await reasoners.close()
             await engines.close()
             await cache.close()
+
+
+def phase_steps(sessions: int = 4) -> Mapping[Phase, PhaseStep]:
+    """Return the step of every phase that runs; complete is an end. `sessions`: engine sessions construct may share."""
+    return {
+        Phase.DECOMPOSE: DecomposePhase(),
+        Phase.EXPLORE: ByMode(RefineExplore(sessions), StrategicExplore(ExplorePhase(), sessions)),
+        Phase.CONSTRUCT: ByMode(RefineConstruct(sessions), ConstructPhase(sessions)),
+        Phase.VALIDATE: WithAccounts(ByMode(RefineValidate(), ValidatePhase())),
+        Phase.ITERATE: WithAccounts(IteratePhase()),
+    }
 
 
 def _runner(

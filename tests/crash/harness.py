@@ -303,8 +303,8 @@ async def small_product() -> AsyncIterator[Product]:
 async def sketch_product() -> AsyncIterator[Product]:
     """The product itself with the embedded engine: real phases, rules, engine processes."""
     from app.engine.process import ProcessEngine
-    from app.phases.registry import phase_steps
     from app.reasoning.rules import RulesReasoner
+    from app.wiring.services import phase_steps
 
     engine = ProcessEngine("sketch", workers=2)
     try:

@@ -23,11 +23,11 @@ from app.machine.driver import Driver
 from app.model.names import BuildStatus, ConflictType, Outcome, Phase, Severity, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import BuildState
-from app.phases.iterate.loop import MOST_ITERATIONS, IteratePhase
-from app.phases.registry import phase_steps
+from app.phases.iterate import MOST_ITERATIONS, IteratePhase
 from app.phases.validate.judgement import ValidatePhase
 from app.reasoning.rules import RulesReasoner
 from app.tools.runner import ToolRunner
+from app.wiring.services import phase_steps
 from tests.fakes.contexts import RecordedContexts
 from tests.fakes.stores import MemoryBuildStore, MemoryEventStore
 from tests.pob.sabotage import FAULTS, REPRESENTATIVE, world_of

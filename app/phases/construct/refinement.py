@@ -17,7 +17,7 @@ from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
-from app.phases.parent import parent_of, work_context
+from app.phases.explore.refinement import parent_of, work_context
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import Checked, Parent, check, improve, open_work
 from app.search.refine.work import Candidate, Commit

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
+from app.core.errors import InvalidTransition
+from app.engine.base import Session
 from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
 from app.model.construction import ConstructProgress, Hint, ParentFigures, StageNotes
@@ -13,10 +16,10 @@ from app.model.names import Mode, Phase, Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
-from app.phases.base import BUDGETS, PhaseContext, PhaseResult, spent
-from app.phases.parent import parent_of, work_context
+from app.phases.base import BUDGETS, PhaseContext, PhaseResult, search_context, spent
 from app.reasoning.base import RefineReading
-from app.search.refine.search import Parent, open_work, order, screen
+from app.search.base import SearchContext, plan_of
+from app.search.refine.search import Parent, open_work, order, read_parent, screen
 from app.search.refine.work import Candidate, Work
 
 VARIANTS = BUDGETS[Mode.REFINEMENT].variants_allowed
@@ -256,3 +259,25 @@ def _also_answered(state: BuildState, name: SubProblemName, levers: list[str]) -
 def replace_question(experiment: Experiment, name: SubProblemName) -> Experiment:
     """Return the experiment as an answer to another question."""
     return changed(experiment, sub_problem=name)
+
+
+async def parent_of(ctx: PhaseContext) -> Parent:
+    """Return the parent as it was loaded: until its own file is made, the child keeps the parent's."""
+    state = ctx.state
+    if ctx.xml is None or state.blueprint is None:
+        raise InvalidTransition("a refinement starts from a build that has a file")
+    known = state.construction.notes.parent
+    if known is None or state.inspection is None:
+        return await read_parent(ctx.engine, ctx.xml, state.blueprint, state.inspection)
+    return Parent(ctx.xml, state.blueprint, known.strongest, known.outputs, state.inspection)
+
+
+def work_context(ctx: PhaseContext) -> SearchContext:
+    """Return the search context of the child; the plan is what its questions were last answered with."""
+    subs = {
+        name: sub if sub.decision is not None else changed(sub, decision=sub.prior_attempts[-1])
+        for name, sub in ctx.state.sub_problems.items()
+    }
+    assert ctx.state.blueprint is not None
+    nothing_open = cast("Session", None)  # `open_work` puts its own session there
+    return search_context(ctx, plan_of(subs), nothing_open, ctx.state.blueprint)

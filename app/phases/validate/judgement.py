@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import log
 
 from app.conflicts.case import Case, case_of
-from app.conflicts.order import caveats
+from app.conflicts.order import blocking, caveats
 from app.conflicts.order import merged as newest
 from app.conflicts.table import find_conflicts, related
 from app.engine.base import Engine
@@ -14,7 +14,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.demands import Floors
-from app.model.names import Outcome, Severity, Trigger
+from app.model.names import Outcome, Trigger
 from app.model.state import BuildState, Snapshot
 from app.model.stats import EHP, Stats
 from app.phases.base import PhaseContext, PhaseResult
@@ -72,32 +72,29 @@ def _with_history(conflict: BuildConflict, past: BuildConflict | None) -> BuildC
 
 
 def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> PhaseResult:
-    blocking = [conflict for conflict in conflicts if conflict.severity is Severity.BLOCKING]
-    snapshot = Snapshot(
-        iteration=state.iteration,
-        blueprint=case.blueprint,
-        stats=case.stats,
-        blocking=len(blocking),
-        conflicts=conflicts,
-    )
+    count = len(blocking(conflicts))
+    fine = "checked: every rule holds"
     state = changed(
         state,
         conflicts=conflicts,
-        best=better(state.best, snapshot, case.demands.floors),
-        progress_label=_label(conflicts, blocking),
+        best=better(state.best, _snapshot(state, conflicts, case), case.demands.floors),
+        progress_label=f"checked: {count} blocking, {len(conflicts) - count} warnings" if conflicts else fine,
         done=1,
         total=1,
     )
-    if blocking:
+    if count:
         return PhaseResult(state, Trigger.CONFLICTS_FOUND)
     return PhaseResult(changed(state, outcome=Outcome.VALIDATED, caveats=caveats(conflicts)), Trigger.VALIDATED)
 
 
-def _label(conflicts: list[BuildConflict], blocking: list[BuildConflict]) -> str:
-    warnings = len(conflicts) - len(blocking)
-    if not conflicts:
-        return "checked: every rule holds"
-    return f"checked: {len(blocking)} blocking, {warnings} warnings"
+def _snapshot(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Snapshot:
+    return Snapshot(
+        iteration=state.iteration,
+        blueprint=case.blueprint,
+        stats=case.stats,
+        blocking=len(blocking(conflicts)),
+        conflicts=conflicts,
+    )
 
 
 def score(stats: Stats, floors: Floors) -> float:
@@ -113,3 +110,35 @@ def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
     if new.blocking == best.blocking and score(new.stats, floors) > score(best.stats, floors):
         return new
     return best
+
+
+@dataclass(frozen=True)
+class RefineValidate:
+    """One step of a refinement: the rule table over the child; old faults are told as the parent's, not repaired."""
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Judge the child."""
+        state = ctx.state
+        assert state.refinement is not None
+        case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state)
+        conflicts = find_conflicts(case)
+        judged = changed(
+            state,
+            conflicts=conflicts,
+            best=_snapshot(state, conflicts, case),
+            outcome=Outcome.CAVEATS if blocking(conflicts) else Outcome.VALIDATED,
+            caveats=_told(state, conflicts),
+            done=1,
+            total=1,
+        )
+        return PhaseResult(judged, Trigger.VALIDATED)
+
+
+def _told(state: BuildState, conflicts: list[BuildConflict]) -> list[str]:
+    """Return the verdict of no change, new faults, then old ones."""
+    assert state.refinement is not None
+    known = {conflict.id for conflict in state.conflicts}
+    new = caveats([conflict for conflict in conflicts if conflict.id not in known])
+    old = [f"As in the parent: {line}" for line in caveats([c for c in conflicts if c.id in known])]
+    verdict = [] if state.refinement.reached else [state.refinement.verdict]
+    return [*verdict, *new, *old]

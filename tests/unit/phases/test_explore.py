@@ -13,7 +13,7 @@ from app.model.sub_problems import Constraint, DeliveryChoice, ScalingChoice
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
-from app.phases.iterate.loop import taken_back
+from app.phases.iterate import taken_back
 from app.storage.base import NoMemory
 from tests.contract.storage.test_memory import a_memory
 from tests.fakes.engine import small_world

@@ -15,7 +15,7 @@ from app.model.stats import Stats
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
-from app.phases.iterate.loop import MOST_ITERATIONS, IteratePhase
+from app.phases.iterate import MOST_ITERATIONS, IteratePhase
 from app.reasoning.base import ReasoningContext, Resolution
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.arithmetic import VERSION, ArithmeticEngine, World

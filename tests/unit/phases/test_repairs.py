@@ -10,7 +10,7 @@ from app.model.facts import BaseFact
 from app.model.names import ConflictType, Demand, Role, Severity, SubProblemName
 from app.model.state import BuildState
 from app.model.sub_problems import Constraint, DeliveryChoice, SubProblem
-from app.phases.iterate.loop import least_disruptive
+from app.phases.iterate import least_disruptive
 from app.search.passives.graph import PassiveGraph
 from app.search.stages.repair import Damage, newest, reconnected
 from app.search.stages.table import STAGES, repairs_for

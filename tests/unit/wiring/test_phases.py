@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.model.names import Phase
-from app.phases.registry import phase_steps
+from app.wiring.services import phase_steps
 
 
 def test_every_phase_but_the_last_has_a_step() -> None:
