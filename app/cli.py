@@ -9,17 +9,10 @@ import typer
 
 from app import __version__
 from app.console import bench as benches
-from app.console import build as importing
-from app.console import build as making
-from app.console import compare as comparing
-from app.console import domain as knowledge
-from app.console import evaluations as evaluating
-from app.console import evaluations as expecting
-from app.console import memory as remembering
-from app.console import show as picturing
-from app.console import show as reading
-from app.console import show as recorded
-from app.console import status as states
+from app.console import build as builds
+from app.console import evaluations
+from app.console import show as reports
+from app.console import status as installation
 from app.console.exits import Exit, guarded, run
 from app.core.config import Settings
 from app.main import serve as serve_http
@@ -85,7 +78,7 @@ def build(
         request = BuildRequest(
             prompt=prompt, level=level, gear=gear, mode=mode, parent_id=parent, engine=engine, reasoner=reasoner
         )
-        return await making.make_build(Settings(), request, out, as_json)
+        return await builds.make_build(Settings(), request, out, as_json)
 
     run(make)
 
@@ -113,37 +106,37 @@ def pob_install(
     ] = None,
 ) -> None:
     """Install Path of Building for calculating."""
-    guarded(lambda: states.install(Settings(), version, source))
+    guarded(lambda: installation.install(Settings(), version, source))
 
 
 @pob.command("status")
 def pob_status(as_json: JsonFlag = False) -> None:
     """Say whether Path of Building is installed, and which."""
-    guarded(lambda: states.pob_status(Settings(), as_json))
+    guarded(lambda: installation.pob_status(Settings(), as_json))
 
 
 @db.command("upgrade")
 def db_upgrade() -> None:
     """Bring the store to the schema of this version."""
-    guarded(lambda: states.upgrade(Settings()))
+    guarded(lambda: installation.upgrade(Settings()))
 
 
 @db.command("check")
 def db_check(as_json: JsonFlag = False) -> None:
     """Check the store's invariants; exit 1 when one is broken."""
-    run(lambda: states.check(Settings(), as_json))
+    run(lambda: installation.check(Settings(), as_json))
 
 
 @domain.command("check")
 def domain_check(as_json: JsonFlag = False) -> None:
     """List missing, stale and unused knowledge files; exit 1 when a prompt asks for one that is missing."""
-    guarded(lambda: knowledge.check_domain(Settings(), as_json))
+    guarded(lambda: installation.check_domain(Settings(), as_json))
 
 
 @memory.command("show")
 def memory_show(as_json: JsonFlag = False) -> None:
     """List what worked per skill, goal and engine version, and what you keep asking for."""
-    run(lambda: remembering.show_memory(Settings(), as_json))
+    run(lambda: reports.show_memory(Settings(), as_json))
 
 
 @memory.command("forget")
@@ -152,13 +145,13 @@ def memory_forget(
     everything: Annotated[bool, typer.Option("--all", help="Forget all builds")] = False,
 ) -> None:
     """Forget what was learned; the builds themselves stay."""
-    run(lambda: remembering.forget_memory(Settings(), skill, everything))
+    run(lambda: reports.forget_memory(Settings(), skill, everything))
 
 
 @app.command()
 def doctor(as_json: JsonFlag = False) -> None:
     """Say what is installed and how it is set up; secrets are never shown."""
-    guarded(lambda: states.doctor(Settings(), as_json))
+    guarded(lambda: installation.doctor(Settings(), as_json))
 
 
 @app.command()
@@ -166,11 +159,11 @@ def show(
     build_id: BuildIdArgument,
     as_json: JsonFlag = False,
     form: Annotated[
-        reading.ShowFormat, typer.Option("--format", help="text, markdown, json (the API's) or full (all of it)")
+        reports.ShowFormat, typer.Option("--format", help="text, markdown, json (the API's) or full (all of it)")
     ] = "text",
 ) -> None:
     """Show a build."""
-    run(lambda: reading.show_build(Settings(), build_id, "json" if as_json else form))
+    run(lambda: reports.show_build(Settings(), build_id, "json" if as_json else form))
 
 
 @app.command()
@@ -179,7 +172,7 @@ def conflicts(
     form: Annotated[Literal["mermaid", "svg"], typer.Option("--format", help="What to print")] = "mermaid",
 ) -> None:
     """Draw which conflict of a build brings about which."""
-    run(lambda: picturing.draw_conflicts(Settings(), build_id, form))
+    run(lambda: reports.draw_conflicts(Settings(), build_id, form))
 
 
 @app.command("list")
@@ -187,7 +180,7 @@ def list_builds(
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many")] = 20, as_json: JsonFlag = False
 ) -> None:
     """List builds, newest first."""
-    run(lambda: reading.list_builds(Settings(), limit, as_json))
+    run(lambda: reports.list_builds(Settings(), limit, as_json))
 
 
 @app.command()
@@ -198,8 +191,8 @@ def metrics(
 ) -> None:
     """Show calls, success and time per phase and tool; or with --events jsonl every attempt, one JSON per line."""
     if events is not None:
-        run(lambda: recorded.export_events(Settings(), build_id))
-    run(lambda: reading.show_metrics(Settings(), build_id, as_json))
+        run(lambda: reports.export_events(Settings(), build_id))
+    run(lambda: reports.show_metrics(Settings(), build_id, as_json))
 
 
 @app.command()
@@ -208,13 +201,13 @@ def export(
     form: Annotated[Literal["xml", "code", "yaml"], typer.Option("--format", help="What to print")] = "xml",
 ) -> None:
     """Print the last valid state of a build."""
-    run(lambda: reading.export_build(Settings(), build_id, form))
+    run(lambda: reports.export_build(Settings(), build_id, form))
 
 
 @app.command()
 def compare(build_ids: Annotated[list[str], typer.Argument(metavar="A B [C...]")], as_json: JsonFlag = False) -> None:
     """Compare builds: tool use, outcome, cost; the first is what the others are held against."""
-    run(lambda: comparing.compare_builds(Settings(), build_ids, as_json))
+    run(lambda: evaluations.compare_builds(Settings(), build_ids, as_json))
 
 
 @evals.command("run")
@@ -230,7 +223,7 @@ def eval_run(
 ) -> None:
     """Build every prompt of a suite and check calls and results. Exit 0 all passed, 1 one did not."""
     run(
-        lambda: evaluating.run_suite(
+        lambda: evaluations.run_suite(
             Settings(),
             suite,
             trials=trials,
@@ -247,7 +240,7 @@ def eval_run(
 @evals.command("list")
 def eval_list(as_json: JsonFlag = False) -> None:
     """List labels with how many of their runs passed; compare them with `compare label:A label:B`."""
-    run(lambda: evaluating.list_labels(Settings(), as_json))
+    run(lambda: evaluations.list_labels(Settings(), as_json))
 
 
 @app.command()
@@ -257,7 +250,7 @@ def expect(
     as_json: JsonFlag = False,
 ) -> None:
     """Check expectations against the recorded calls of a build. Exit 0 all hold, 1 one fails, 2 unusable file."""
-    run(lambda: expecting.check_expectations(Settings(), file, build_id, as_json))
+    run(lambda: evaluations.check_expectations(Settings(), file, build_id, as_json))
 
 
 @app.command("import")
@@ -268,7 +261,7 @@ def import_build(
     as_json: JsonFlag = False,
 ) -> None:
     """Import a Path of Building file or share code as a finished build. Exit 0 without faults, 3 with some."""
-    run(lambda: importing.import_build(Settings(), file_or_code, engine, out, as_json))
+    run(lambda: builds.import_build(Settings(), file_or_code, engine, out, as_json))
 
 
 @app.command()

@@ -54,10 +54,5 @@ async def measure(
         "tree": lambda: trees.measure(settings, folder, only, scan),
     }
     report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()
-    typer.echo(json.dumps(report, indent=2) if as_json else _words(report))
-
-
-def _words(report: dict[str, Any]) -> str:
-    if "table" in report:
-        return "\n".join(report["table"])
-    return "\n".join(f"{name}: {value}" for name, value in report.items())
+    rows = report["table"] if "table" in report else [f"{name}: {value}" for name, value in report.items()]
+    typer.echo(json.dumps(report, indent=2) if as_json else "\n".join(rows))

@@ -1,12 +1,10 @@
-"""`buildwright import`: somebody's file or share code as a build of this store."""
+"""`buildwright build` and `import`: a build from a sentence, or from somebody's file or share code."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import typer
@@ -16,15 +14,21 @@ from app.core.config import Settings
 from app.core.errors import InputError, NotReady, TooLarge
 from app.core.logs import set_up_logging
 from app.engine.files.codes import MAX_CODE_CHARS
-from app.model.record import BuildRequest, EngineChoice, ProgressData, ProgressEvent
+from app.model.record import BuildRequest, EngineChoice, ProgressEvent
 from app.service import Services
 from app.service.builds import FINISHED
 from app.service.imports import ImportRequest
 from app.service.library import ExportFormat, Library
-from app.service.presentation import Presentation, as_text
+from app.service.presentation import as_text
 from app.wiring import open_services, redactor
 
 ENDINGS: dict[ExportFormat, str] = {"xml": "xml", "code": "code.txt", "yaml": "state.yaml"}
+POLL_S = 0.1
+GRACE_S = 5.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STDIN = "-"
+_PATH_CHARS = 1024
+"""What is longer than this is no path but a share code."""
 
 
 def prepare(folder: Path) -> None:
@@ -56,9 +60,6 @@ async def write_files(library: Library, build_id: str, folder: Path) -> dict[str
     return written
 
 
-POLL_S = 0.1
-
-
 async def follow(services: Services, build_id: str) -> None:
     """Print every progress event of the build until it has ended."""
     seen, printer = 0, Printer()
@@ -83,7 +84,11 @@ class Printer:
         """Return the lines for people; none for events that say nothing new."""
         data = event.data
         if event.type == "step":
-            return [*self._heading(data.phase.value if data.phase else ""), f"   {_count(data)}{data.label or ''}"]
+            phase = data.phase.value if data.phase else ""
+            heading = [] if phase == self._phase else [f"== {phase}"]
+            self._phase = phase
+            count = f"[{data.done}/{data.total}] " if data.done is not None and data.total else ""
+            return [*heading, f"   {count}{data.label or ''}"]
         if event.type == "question":
             return [f" ? {data.text or ''}"]
         if event.type == "finished":
@@ -91,20 +96,6 @@ class Printer:
             ending = data.outcome or data.status or ""
             return [f"== {ending}: {why}" if why else f"== {ending}"]
         return []
-
-    def _heading(self, phase: str) -> list[str]:
-        if phase == self._phase:
-            return []
-        self._phase = phase
-        return [f"== {phase}"]
-
-
-def _count(data: ProgressData) -> str:
-    return f"[{data.done}/{data.total}] " if data.done is not None and data.total else ""
-
-
-GRACE_S = 5.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 async def make_build(settings: Settings, request: BuildRequest, folder: Path, as_json: bool) -> Exit:
@@ -116,7 +107,7 @@ async def make_build(settings: Settings, request: BuildRequest, folder: Path, as
         interrupted = await _watch(services, view.id)
         shown = await services.library.present(view.id)
         files = await write_files(services.library, view.id, folder)
-    _show(shown, files, as_json)
+    typer.echo(shown.build.model_dump_json(indent=2) if as_json else as_text(shown, files))
     if interrupted:
         complain("interrupted; " + ("the last valid state is kept" if files else "there was no valid state yet"))
         return Exit.INTERRUPTED
@@ -125,41 +116,25 @@ async def make_build(settings: Settings, request: BuildRequest, folder: Path, as
 
 async def _watch(services: Services, build_id: str) -> bool:
     """Follow the build to its end; return whether a signal cut it short."""
-    stop = asyncio.Event()
-    with _signals(stop):
-        following = asyncio.create_task(follow(services, build_id))
-        stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if not stop.is_set():
-            await following
-            await services.builds.wait(build_id)
-            return False
-        await services.builds.cancel(build_id)
-        await asyncio.wait({following}, timeout=GRACE_S)
-        following.cancel()
-        return True
-
-
-@contextlib.contextmanager
-def _signals(stop: asyncio.Event) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     try:
-        yield
+        progress = asyncio.create_task(follow(services, build_id))
+        signalled = asyncio.create_task(stop.wait())
+        await asyncio.wait({progress, signalled}, return_when=asyncio.FIRST_COMPLETED)
+        signalled.cancel()
+        if not stop.is_set():
+            await progress
+            await services.builds.wait(build_id)
+            return False
+        await services.builds.cancel(build_id)
+        await asyncio.wait({progress}, timeout=GRACE_S)
+        progress.cancel()
+        return True
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
-
-
-def _show(shown: Presentation, files: dict[str, str], as_json: bool) -> None:
-    typer.echo(shown.build.model_dump_json(indent=2) if as_json else as_text(shown, files))
-
-
-STDIN = "-"
-_PATH_CHARS = 1024
-"""What is longer than this is no path but a share code."""
 
 
 async def import_build(

@@ -1,9 +1,10 @@
-"""`buildwright eval`: suites of prompts, run and kept under a label."""
+"""`buildwright compare`, `expect` and `eval`: builds next to each other, held against what is required, in suites."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,11 +15,95 @@ from app.console.exits import Exit
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.core.logs import set_up_logging
-from app.metrics.expectations import Check, Expectations, Verdict
+from app.metrics.comparison import Comparison, Delta
+from app.metrics.expectations import Expectations, Verdict
 from app.model.evaluations import EvaluationRun
 from app.model.record import EngineChoice, ReasonerChoice
 from app.service.evaluations import load_suite, passed_of
 from app.wiring import open_reading, open_services, redactor
+
+_NONE = "-"
+
+
+async def compare_builds(settings: Settings, names: Sequence[str], as_json: bool) -> None:
+    """Print the comparison; the first is what the others are held against."""
+    async with open_reading(settings) as store:
+        found = await store.comparisons.compare(names)
+    typer.echo(found.model_dump_json(indent=2) if as_json else comparison_text(found))
+
+
+def comparison_text(found: Comparison) -> str:
+    """Return the comparison as tables; "-" = no data."""
+    uses, outcomes, costs = found.tool_use.rows, found.outcomes.rows, found.costs
+    tools: Rows = {
+        "total calls": [str(use.total_calls) for use in uses],
+        "tasks with tools": [f"{use.tasks_with_tools} of {use.tasks}" for use in uses],
+        "average per task": [number(use.avg_calls_per_task) for use in uses],
+        "success rate": [
+            f"{use.success_rate:.1%} [{use.success_interval.low:.1%} .. {use.success_interval.high:.1%}]"
+            if use.success_rate is not None and use.success_interval is not None
+            else _NONE
+            for use in uses
+        ],
+        "selection accuracy": [
+            f"{use.selection_accuracy:.0%} of {use.selection_tasks}"
+            if use.selection_accuracy is not None
+            else "no expectations"
+            for use in uses
+        ],
+    }
+    for name in uses[0].histogram if uses else {}:
+        tools[f"tasks with {name} calls"] = [str(use.histogram[name]) for use in uses]
+    results: Rows = {
+        "validated": [f"{row.valid_runs} of {row.runs}" for row in outcomes],
+        "DPS": [number(row.dps) for row in outcomes],
+        "EHP": [number(row.ehp) for row in outcomes],
+        "blocking conflicts": [number(row.blocking) for row in outcomes],
+        "warnings": [number(row.warnings) for row in outcomes],
+    }
+    spent: Rows = {
+        "seconds": [number(row.seconds) for row in costs],
+        "seconds per valid build": [number(row.seconds_per_valid_build) for row in costs],
+        "calls per valid build": [number(row.calls_per_valid_build) for row in costs],
+        "USD": [_NONE if row.usd is None else f"{'' if row.cost_complete else '>= '}{row.usd}" for row in costs],
+        "USD per valid build": [number(row.usd_per_valid_build, 4) for row in costs],
+    }
+    parts = [
+        *found.notes,
+        _table("TOOL USE", found.subjects, tools, found.tool_use.reason),
+        _table("OUTCOME", found.subjects, results, None),
+        _table("COST (all runs, failed ones included)", found.subjects, spent, None),
+    ]
+    for deltas in found.deltas:
+        head = f"{deltas.subject} AGAINST {deltas.baseline}"
+        parts.append("\n".join([head, *(_delta_line(delta) for delta in deltas.metrics)]))
+    parts += [f"unmatched: {gap.task} (not in {', '.join(gap.missing_in)})" for gap in found.unmatched]
+    return "\n\n".join(parts)
+
+
+Rows = dict[str, list[str]]
+
+
+def _table(title: str, subjects: Sequence[str], rows: Rows, reason: str | None) -> str:
+    if reason is not None:
+        return f"{title}\n  {reason}"
+    head = f"  {'':<24}" + "".join(f"{name:>28}" for name in subjects)
+    return "\n".join([title, head, *(f"  {name:<24}" + "".join(f"{v:>28}" for v in row) for name, row in rows.items())])
+
+
+def _delta_line(delta: Delta) -> str:
+    if delta.difference is None:
+        return f"  {delta.metric:<14}{_NONE:>14}  {delta.reason}"
+    ratio = "" if delta.ratio is None else f"  x{delta.ratio:.3f}"
+    interval = ""
+    if delta.interval is not None:
+        interval = f"  [{delta.interval.low:,.2f} .. {delta.interval.high:,.2f}] over {delta.pairs} tasks"
+    return f"  {delta.metric:<14}{delta.difference:>+14,.2f}{ratio}{interval}"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """Return the number for a table, "-" for no data."""
+    return _NONE if value is None else f"{value:,.{digits}f}"
 
 
 async def check_expectations(settings: Settings, file: Path, build_id: str, as_json: bool) -> Exit:
@@ -30,7 +115,7 @@ async def check_expectations(settings: Settings, file: Path, build_id: str, as_j
     wanted = await asyncio.to_thread(read_expectations, file)
     async with open_reading(settings) as store:
         verdict = await store.expectations.check(build_id, wanted)
-    typer.echo(verdict.model_dump_json(indent=2) if as_json else _words(verdict))
+    typer.echo(verdict.model_dump_json(indent=2) if as_json else verdict_text(verdict))
     return Exit.OK if verdict.passed else Exit.FAILED
 
 
@@ -49,15 +134,14 @@ def read_expectations(file: Path) -> Expectations:
         raise InputError(f"{file} is neither YAML nor JSON: {error}") from error
 
 
-def _words(verdict: Verdict) -> str:
+def verdict_text(verdict: Verdict) -> str:
+    """Return every check on a line, and how many passed."""
+    lines = []
+    for check in verdict.checks:
+        calls = f" (calls {', '.join(map(str, check.matched[:10]))})" if check.matched else ""
+        lines.append(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.reason}{calls}")
     passed = sum(check.passed for check in verdict.checks)
-    lines = [_line(check) for check in verdict.checks]
     return "\n".join([*lines, f"{passed} of {len(verdict.checks)} checks passed (score {verdict.score:.3f})"])
-
-
-def _line(check: Check) -> str:
-    calls = f" (calls {', '.join(map(str, check.matched[:10]))})" if check.matched else ""
-    return f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.reason}{calls}"
 
 
 async def run_suite(

@@ -1,4 +1,4 @@
-"""`show`, `list`, `metrics`, `export`: the read side, beside a running server if there is one."""
+"""`show`, `list`, `metrics`, `conflicts`, `export`, `memory`: the read side, beside a server if one is running."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Literal
 import typer
 
 from app.core.config import Settings
+from app.core.errors import InputError
 from app.metrics.efficiency import Metrics
 from app.metrics.figures import Figures
 from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
 from app.service.library import ExportFormat
+from app.service.memories import MemoryPage
 from app.service.presentation import as_markdown, as_text
 from app.service.recordings import ToolFilter
-from app.service.view import BuildSummary
 from app.wiring import open_reading
 
 Form = Literal["mermaid", "svg"]
@@ -66,7 +67,11 @@ async def list_builds(settings: Settings, limit: int, as_json: bool) -> None:
     if as_json:
         typer.echo(page.model_dump_json(indent=2))
     else:
-        typer.echo("\n".join(_line(item) for item in page.items) or "No builds yet.")
+        lines = []
+        for item in page.items:
+            ended = item.outcome.value if item.outcome else item.status.value
+            lines.append(f"{item.id}  {item.created_at:%Y-%m-%d %H:%M}  {ended:<10} {item.prompt[:70]}")
+        typer.echo("\n".join(lines) or "No builds yet.")
 
 
 async def show_metrics(settings: Settings, build_id: str, as_json: bool) -> None:
@@ -92,14 +97,41 @@ def metrics_table(metrics: Metrics) -> str:
 
 def _row(phase: str, tool: str, found: Figures) -> str:
     ok = "-" if found.success_rate is None else f"{found.success_rate:.0%}"
-    times = "".join(f"{_ms(value):>10}" for value in (found.p50_ms, found.max_ms, found.busy_ms))
+    known = ("-" if ms is None else f"{ms:,.0f}" for ms in (found.p50_ms, found.max_ms, found.busy_ms))
+    times = "".join(f"{ms:>10}" for ms in known)
     return f"{phase:<11}{tool:<24}{found.calls:>7}{found.attempts:>9}{ok:>7}{times}"
 
 
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
+async def show_memory(settings: Settings, as_json: bool) -> None:
+    """Print what is remembered."""
+    async with open_reading(settings) as store:
+        page = await store.memories.page()
+    typer.echo(page.model_dump_json(indent=2) if as_json else memory_text(page))
 
 
-def _line(item: BuildSummary) -> str:
-    ended = item.outcome.value if item.outcome else item.status.value
-    return f"{item.id}  {item.created_at:%Y-%m-%d %H:%M}  {ended:<10} {item.prompt[:70]}"
+async def forget_memory(settings: Settings, skill: str | None, everything: bool) -> None:
+    """Forget the builds of a skill, or all of them.
+
+    Raises:
+        InputError: neither or both are named.
+        NotFound: nothing is remembered of the skill.
+    """
+    if everything == (skill is not None):
+        raise InputError("Name a skill with --skill, or say --all.")
+    async with open_reading(settings) as store:
+        many = await store.memories.forget(skill)
+    typer.echo(f"Forgot {many} build{'' if many == 1 else 's'}.")
+
+
+def memory_text(page: MemoryPage) -> str:
+    """Return what is remembered as text for people."""
+    blocks = []
+    for item in page.items:
+        lines = [f"{item.skill}, {item.goal}, {item.engine}: {item.builds} builds, best score {item.score:+.3f}"]
+        for title, found in (("supports", item.supports), ("passives", item.notables), ("gear", item.bases)):
+            lines += [f"  {title}: {one.name} ({one.score:+.3f}, {one.builds} builds)" for one in found]
+        lines += [f"  failed: {f.option} ({f.sub_problem.value.replace('_', ' ')}): {f.reason}" for f in item.failures]
+        blocks.append("\n".join(lines))
+    blocks = blocks or ["Nothing is remembered yet."]
+    wishes = [f"  {wish.field} = {wish.value} ({wish.builds} builds)" for wish in page.wishes]
+    return "\n\n".join([*blocks, *(["\n".join(["Asked for in words:", *wishes])] if wishes else [])])

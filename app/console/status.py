@@ -1,9 +1,10 @@
-"""`pob`, `db`, `doctor`: what is installed, and whether the store is sound."""
+"""`pob`, `db`, `domain`, `doctor`: what is installed, and whether store and knowledge are sound."""
 
 from __future__ import annotations
 
 import json
 import platform
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ from pydantic import SecretStr
 
 from app import __version__
 from app.console.exits import Exit
-from app.core.config import Settings
+from app.core.config import Settings, resource_dir
 from app.core.errors import AppError
+from app.prompting.check import DomainReport
+from app.prompting.check import check as check_knowledge
+from app.prompting.library import PromptLibrary
 from app.wiring import ConfiguredEngines, install_pob, installed_pob, store_is_current, store_report, upgrade_store
 
 
@@ -58,38 +62,32 @@ async def check(settings: Settings, as_json: bool) -> Exit:
 def doctor(settings: Settings, as_json: bool) -> Exit:
     """Print versions, engine, store and settings; exit 1 when builds could not be made."""
     report = examine(settings)
-    typer.echo(json.dumps(report, indent=2) if as_json else _words(report))
+    typer.echo(json.dumps(report, indent=2) if as_json else doctor_text(report))
     return Exit.OK if report["engine"]["usable"] and report["store"]["usable"] else Exit.FAILED
 
 
 def examine(settings: Settings) -> dict[str, Any]:
     """Return what doctor reports, without any secret."""
-    pob = installed_pob(settings)
+    pob, engines, url = installed_pob(settings), ConfiguredEngines(settings), _without_password(settings.database)
+    engine: dict[str, Any]
+    try:
+        engines.check("auto")
+        engine = {"usable": True, "name": engines.resolve("auto")}
+    except AppError as error:
+        engine = {"usable": False, "name": None, "problem": error.message}
+    store: dict[str, Any]
+    try:
+        store = {"url": url, "usable": True, "current_schema": store_is_current(settings)}
+    except AppError as error:
+        store = {"url": url, "usable": False, "problem": error.message}
     return {
         "buildwright": __version__,
         "python": platform.python_version(),
-        "engine": _engine(settings),
+        "engine": engine,
         "pob": {"path": str(settings.pob_home), "version": pob.version if pob else None},
-        "store": _store(settings),
+        "store": store,
         "settings": {name: _shown(value) for name, value in settings},
     }
-
-
-def _engine(settings: Settings) -> dict[str, Any]:
-    room = ConfiguredEngines(settings)
-    try:
-        room.check("auto")
-    except AppError as error:
-        return {"usable": False, "name": None, "problem": error.message}
-    return {"usable": True, "name": room.resolve("auto")}
-
-
-def _store(settings: Settings) -> dict[str, Any]:
-    url = _without_password(settings.database)
-    try:
-        return {"url": url, "usable": True, "current_schema": store_is_current(settings)}
-    except AppError as error:
-        return {"url": url, "usable": False, "problem": error.message}
 
 
 def _without_password(url: str) -> str:
@@ -106,7 +104,8 @@ def _shown(value: object) -> object:
     return value if isinstance(value, (int, float)) or value is None else str(value)
 
 
-def _words(report: dict[str, Any]) -> str:
+def doctor_text(report: dict[str, Any]) -> str:
+    """Return what doctor reports, a line each."""
     engine, store = report["engine"], report["store"]
     state = "ready" if store.get("current_schema") else store.get("problem", "new, or to be upgraded")
     lines = [
@@ -117,3 +116,28 @@ def _words(report: dict[str, Any]) -> str:
         "Settings:",
     ]
     return "\n".join([*lines, *(f"  {name}: {value}" for name, value in report["settings"].items())])
+
+
+def check_domain(settings: Settings, as_json: bool) -> Exit:
+    """Print gaps, stale and unused knowledge files; exit 1 when a prompt asks for a file that is missing."""
+    found = installed_pob(settings)
+    library = PromptLibrary(resource_dir("prompts"), resource_dir("domain"))
+    report = check_knowledge(library, found.version if found else None)
+    typer.echo(json.dumps(asdict(report) | {"complete": report.complete}, indent=2) if as_json else domain_text(report))
+    return Exit.OK if report.complete else Exit.FAILED
+
+
+def domain_text(report: DomainReport) -> str:
+    """Return what is missing, stale or unused, a line each, and the counts."""
+    lines = [f"missing: {name}, asked for by {', '.join(prompts)}" for name, prompts in report.gaps.items()]
+    lines += [
+        f"stale: {name} was checked against Path of Building {version}, {report.installed} is installed"
+        for name, version in report.stale.items()
+    ]
+    lines += [f"unused: no prompt asks for {name}" for name in report.unused]
+    if report.installed is None:
+        lines.append("Path of Building is not installed, so nothing can be called stale.")
+    count = f"{len(report.files)} knowledge files, {len(report.prompts)} prompts"
+    return "\n".join(
+        [*lines, f"{count}: {len(report.gaps)} missing, {len(report.stale)} stale, {len(report.unused)} unused"]
+    )

@@ -28,10 +28,6 @@ LlmStep = Literal["extract", "decompose", "explore", "construct", "validate", "i
 """The steps for which another language model can be named."""
 
 
-def _default_data_dir() -> Path:
-    return Path.home() / ".local" / "share" / "buildwright"
-
-
 class Settings(BaseSettings):
     """All settings; each has a row in the README."""
 
@@ -65,7 +61,7 @@ class Settings(BaseSettings):
     memory: Literal["learn", "use", "off"] = "learn"
     otel: Literal["off", "on"] = "off"
     api_tokens: SecretStr | None = None
-    data_dir: Path = Field(default_factory=_default_data_dir)
+    data_dir: Path = Field(default_factory=lambda: Path.home() / ".local" / "share" / "buildwright")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @property

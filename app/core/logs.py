@@ -39,13 +39,12 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {self.text(str(k)): self._entry(str(k), v) for k, v in value.items()}
+            named = {str(key): entry for key, entry in value.items()}
+            hidden = {key for key, entry in named.items() if key.lower() in SECRET_KEYS and entry is not None}
+            return {self.text(key): MASK if key in hidden else self.data(entry) for key, entry in named.items()}
         if isinstance(value, (list, tuple)):
             return [self.data(v) for v in value]
         return value
-
-    def _entry(self, key: str, value: Any) -> Any:
-        return MASK if key.lower() in SECRET_KEYS and value is not None else self.data(value)
 
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

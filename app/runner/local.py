@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from app.core.errors import StorageError
 from app.machine.driver import Driver
@@ -95,23 +96,14 @@ class LocalRunner:
         while not self._stop.is_set():
             try:
                 await self._driver.drive(build_id, self._stop)
-                await self._tell(build_id)
+                if self._ended is not None and (record := await self._store.get(build_id)).status not in _UNFINISHED:
+                    self._ended(record)
                 return
             except StorageError as error:
                 _log.warning("the store failed: %s", error.message, extra={"build_id": build_id})
             except Exception:
                 _log.exception("the driver failed", extra={"build_id": build_id})
                 return
-            await self._pause(delay_s)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), delay_s)
             delay_s = min(2 * delay_s, _RETRY_LONGEST_S)
-
-    async def _tell(self, build_id: str) -> None:
-        record = None if self._ended is None else await self._store.get(build_id)
-        if self._ended is not None and record is not None and record.status not in _UNFINISHED:
-            self._ended(record)
-
-    async def _pause(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._stop.wait(), seconds)
-        except TimeoutError:
-            return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.console import domain as console
+from app.console import status as console
 from app.console.exits import Exit
 from app.core.config import Settings, resource_dir
 from app.engine.pob.install import InstalledPob

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.console.memory import forget_memory, memory_text
+from app.console.show import forget_memory, memory_text
 from app.core.config import Settings
 from app.core.errors import InputError, NotFound
 from app.model.memory import Habit, Memory
