@@ -9,8 +9,9 @@ from functools import cached_property
 from rapidfuzz import fuzz, process
 
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.vocabulary import Phrases, Vocabulary
+from app.knowledge.vocabulary import Vocabulary
 from app.knowledge.words import phrase
+from app.model.constraints import INVARIANTS
 
 Meaning = tuple[str, str]
 """A field (class, skill, damage_type, style, foreign ...) and a value for it."""
@@ -29,7 +30,7 @@ class Lexicon:
         terms: dict[str, dict[Meaning, None]] = {}
         every = sorted({*skills, *words.skill_aliases.values()})
         missing = [(phrase(name), ("missing", name)) for name in every if catalogue.skill(name) is None]
-        for text, meaning in (*_names(catalogue), *_vocabulary(words, catalogue), *missing):
+        for text, meaning in (*_meanings(words, catalogue), *missing):
             terms.setdefault(text, {})[meaning] = None
         return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words)
 
@@ -56,27 +57,19 @@ class Lexicon:
         }
 
 
-def _names(catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
+def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
+    """Yield the names of the engine, then the words of the vocabulary, each with what it means."""
     for fact in catalogue.classes:
         yield phrase(fact.name), ("class", fact.name)
         for ascendancy in fact.ascendancies:
             yield phrase(ascendancy), ("ascendancy", ascendancy)
-    for name, gem in sorted(catalogue.by_name.items()):
-        yield name, ("skill", gem.name)
-
-
-def _vocabulary(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
-    yield from _phrases("class", words.classes)
-    yield from _phrases("ascendancy", words.ascendancies)
-    yield from _phrases("damage_type", words.damage_types)
-    yield from _phrases("style", words.styles)
-    yield from _phrases("goal", words.goals)
-    yield from _phrases("defence", words.defences)
-    yield from _phrases("hardcore", words.hardcore)
-    yield from _phrases("gear", words.gear)
-    yield from _phrases("budget", words.budget)
-    yield from _phrases("weapon", words.weapons)
-    yield from _phrases("content", words.content)
+    for name, skill in sorted(catalogue.by_name.items()):
+        yield name, ("skill", skill.name)
+    sections = {"class": words.classes, "ascendancy": words.ascendancies}
+    sections |= {name: getattr(words, one.words) for name, one in INVARIANTS.items() if one.words}
+    for field, phrases in sections.items():
+        for value, texts in phrases.items():
+            yield from ((text, (field, value)) for text in texts)
     for text, fields in words.hints.items():
         yield from ((text, (f"hint:{name}", value)) for name, value in fields.items())
     for text, name in words.skill_aliases.items():
@@ -85,11 +78,6 @@ def _vocabulary(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, 
     yield from ((text, ("neutral", text)) for text in words.neutral)
     for text in words.foreign:
         yield text, ("foreign", text)
-
-
-def _phrases(field: str, phrases: Phrases) -> Iterator[tuple[str, Meaning]]:
-    for value, texts in phrases.items():
-        yield from ((text, (field, value)) for text in texts)
 
 
 Guess = tuple[int, int, str, float]
@@ -115,7 +103,9 @@ def guesses(words: Sequence[str], used: frozenset[int], lexicon: Lexicon) -> lis
 
 def _guess(start: int, words: Sequence[str], joined: dict[str, str], lexicon: Lexicon) -> Iterator[Guess]:
     text = "".join(words)
-    if len(text) < 5 or len(text) > 40 or _means_itself(words, lexicon):
+    single = len(words) == 1
+    means_itself = all(word in (lexicon.known_words if single else lexicon.vocabulary.plain_words) for word in words)
+    if len(text) < 5 or len(text) > 40 or means_itself:
         return
     for found, likeness, _ in process.extract(
         text, joined.keys(), scorer=fuzz.ratio, score_cutoff=_LIKE_PHRASE - 1, limit=4
@@ -125,30 +115,18 @@ def _guess(start: int, words: Sequence[str], joined: dict[str, str], lexicon: Le
             return
 
 
-def _means_itself(words: Sequence[str], lexicon: Lexicon) -> bool:
-    if len(words) == 1:
-        return words[0] in lexicon.known_words
-    return all(word in lexicon.vocabulary.plain_words for word in words)
-
-
 def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon) -> bool:
+    """Say whether the words can stand for the name; a word with a meaning of its own hardly can for one of it."""
     parts = name.split()
     if words[0][0] != parts[0][0]:
         return False
     if len(parts) != len(words):
         return likeness >= _LIKE_JOINED
-    if len(parts) > 1:
-        return likeness >= _LIKE_PHRASE and all(_pair(a, b, lexicon) for a, b in zip(words, parts, strict=True))
-    return likeness >= _single_cutoff(name, lexicon)
-
-
-def _pair(word: str, part: str, lexicon: Lexicon) -> bool:
-    """Say whether a written word can stand for a name's word; a word with a meaning of its own hardly can."""
-    need = _LIKE_KNOWN_WORD if word in lexicon.known_words else _LIKE_OTHER_WORD
-    return word.rstrip("s") == part.rstrip("s") or fuzz.ratio(word, part) >= need
-
-
-def _single_cutoff(name: str, lexicon: Lexicon) -> float:
-    if any(field in {"class", "ascendancy"} for field, _ in lexicon.guessable[name]):
-        return _LIKE_PERSON
-    return _LIKE_SHORT if len(name) <= 6 else _LIKE_LONG
+    if len(parts) == 1:
+        person = any(field in {"class", "ascendancy"} for field, _ in lexicon.guessable[name])
+        return likeness >= (_LIKE_PERSON if person else _LIKE_SHORT if len(name) <= 6 else _LIKE_LONG)
+    return likeness >= _LIKE_PHRASE and all(
+        word.rstrip("s") == part.rstrip("s")
+        or fuzz.ratio(word, part) >= (_LIKE_KNOWN_WORD if word in lexicon.known_words else _LIKE_OTHER_WORD)
+        for word, part in zip(words, parts, strict=True)
+    )

@@ -119,7 +119,7 @@ async def test_recovery_attributes_and_resistances_rise(world: FactsEngine) -> N
     cheap = (await again(ctx, Q.RESOURCE_SUSTAIN, constraints=[demand(Demand.CHEAPER_SKILL)])).choice
     wants = [
         demand(Demand.MORE_ATTRIBUTES, attribute="dex", required=60),
-        demand(Demand.MORE_RESISTANCE, resistance="fire", missing=8),
+        demand(Demand.MORE_RESISTANCE, element="fire", missing=8),
     ]
     needs = (await again(ctx, Q.STAT_REQUIREMENTS, constraints=wants)).choice
 
