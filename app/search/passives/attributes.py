@@ -66,23 +66,19 @@ class AttributeSearch:
     async def _use_spare(self) -> None:
         """Turn passives whose attribute nobody needs to the one that raises the score most, while that helps."""
         for _ in range(MOST_SWITCHES):
-            options = [self._switch(nodes, a) for nodes in self._spare() for a in Attribute]
+            spare: list[list[PassiveNode]] = []  # per attribute all passives that its surplus can do without, and one
+            gaps = self.incumbent.objective.attribute_gaps(self.incumbent.outputs)
+            for attribute in Attribute:
+                given = [n for n in self.travel() if n.attribute is attribute]
+                surplus = self.incumbent.outputs.get(ATTRIBUTE_METRICS[attribute], 0.0) - gaps[attribute][0]
+                free = given[: max(0, int(surplus // 6))]
+                spare += [group for group in (free, free[:1]) if group]
+            options = [self._switch(nodes, a) for nodes in spare for a in Attribute]
             gains = await self.incumbent.gains(options)
             best = max(range(len(options)), key=lambda i: (gains[i], -i), default=None)
             if best is None or gains[best] <= EPSILON:
                 return
             await self.incumbent.commit(options[best])
-
-    def _spare(self) -> list[list[PassiveNode]]:
-        """Return per attribute all passives that its surplus can do without, and a single one of them."""
-        found: list[list[PassiveNode]] = []
-        gaps = self.incumbent.objective.attribute_gaps(self.incumbent.outputs)
-        for attribute in Attribute:
-            nodes = [n for n in self.travel() if n.attribute is attribute]
-            surplus = self.incumbent.outputs.get(ATTRIBUTE_METRICS[attribute], 0.0) - gaps[attribute][0]
-            spare = nodes[: max(0, int(surplus // 6))]
-            found += [group for group in (spare, spare[:1]) if group]
-        return found
 
     def _switch(self, nodes: list[PassiveNode], attribute: Attribute) -> list[Change]:
         return [Allocate(nodes=[changed(node, attribute=attribute) for node in nodes])]

@@ -104,7 +104,15 @@ class Effects:
         asked: dict[Key, list[Change]] = {}
         hints: dict[Key, float] = {}
         for node in nodes:
-            for key, changes in self._trials(node):
+            trials: list[tuple[Key, list[Change]]]
+            if node in self.held:
+                key, given_back = self._key(node, self.held[node].attribute), Deallocate(nodes=[node])
+                trials = [(key, [given_back, *self.sockets.left(node)])]
+            else:
+                is_choice = self.graph.nodes[node].kind == "attribute"
+                options: Sequence[Attribute | None] = list(Attribute) if is_choice else [None]
+                trials = [(self._key(node, option), self.purchase(node, option)) for option in options]
+            for key, changes in trials:
                 effect = self.known.get(key)
                 if key not in self.known or (effect is not None and any(abs(v) > NOISE for v in effect[:-1])):
                     asked.setdefault(key, changes)
@@ -119,13 +127,6 @@ class Effects:
             effect = minus(base, tried) if key[0] == "-" else minus(tried, base)
             self.known[key] = (*effect[:-1], hints[key])
         self._found.clear()
-
-    def _trials(self, node: int) -> list[tuple[Key, list[Change]]]:
-        if node in self.held:
-            return [(self._key(node, self.held[node].attribute), [Deallocate(nodes=[node]), *self.sockets.left(node)])]
-        fact = self.graph.nodes[node]
-        options: Sequence[Attribute | None] = list(Attribute) if fact.kind == "attribute" else [None]
-        return [(self._key(node, option), self.purchase(node, option)) for option in options]
 
     def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:
         """Return the changes that buy one passive."""

@@ -121,19 +121,18 @@ class ModeSearch:
         return [*first, *more][best] if best is not None and known[best] > 0 else None
 
     async def _armies(self, groups: Sequence[SkillGroup]) -> list[float]:
+        """Return the damage of as many minions as the Spirit feeds; a minion that reserves nothing counts once."""
         metrics = [DPS, "Spirit", FREE_SPIRIT]
         found = await self.session.what_if([self._change(group) for group in groups], metrics)
-        return [_army(outputs) for outputs in found]
+        rates = []
+        for outputs in found:
+            spirit, rate = outputs.get("Spirit", 0.0), outputs.get(DPS, 0.0)
+            reserved = spirit - outputs.get(FREE_SPIRIT, 0.0)
+            rates.append(rate * (spirit // reserved) if reserved > 0 else rate)
+        return rates
 
     def _change(self, group: SkillGroup) -> list[Change]:
         return [SetGroup(index=self.index, group=group)]
-
-
-def _army(outputs: dict[str, float]) -> float:
-    """Return the damage of as many minions as the Spirit feeds; a minion that reserves nothing counts once."""
-    spirit, rate = outputs.get("Spirit", 0.0), outputs.get(DPS, 0.0)
-    reserved = spirit - outputs.get(FREE_SPIRIT, 0.0)
-    return rate * (spirit // reserved) if reserved > 0 else rate
 
 
 def monster_of(gem: Gem) -> str | None:

@@ -49,12 +49,6 @@ class SkillOffer:
         return (self.fact.id, first.level, int(first.choices.get("count", 1)))
 
 
-def _goes_with(fact: GemFact, taken: GemFact) -> bool:
-    """Return whether both can be used: an enemy bears one curse and one mark of a character at a time."""
-    shared = {tag.lower() for tag in fact.tags} & {tag.lower() for tag in taken.tags}
-    return fact.id != taken.id and not shared & ONE_AT_A_TIME
-
-
 def usable_with(requirement: str, held: frozenset[str]) -> bool:
     """Return whether what is held meets a gem's words for a weapon ("Any Melee Martial Weapon", "Any Shield")."""
     words = requirement.casefold()
@@ -109,7 +103,10 @@ class SkillSearch:
             best = ranked[0]
             await self.incumbent.commit(self._change(best))
             added.append(best.fact)
-            hopeful = [offer for offer in ranked if _goes_with(offer.fact, best.fact)]
+            # an enemy bears one curse and one mark of a character at a time
+            shared = {tag.lower() for tag in best.fact.tags} & ONE_AT_A_TIME
+            others = [offer for offer in ranked if offer.fact.id != best.fact.id]
+            hopeful = [offer for offer in others if shared.isdisjoint(tag.lower() for tag in offer.fact.tags)]
         return added
 
     async def fill(self, facts: Sequence[GemFact]) -> list[GemFact]:
