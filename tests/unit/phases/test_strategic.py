@@ -1,0 +1,85 @@
+"""Strategic mode on a toy engine: ways of dealing damage are measured before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.model.base import changed
+from app.model.constraints import Invariant, InvariantSet
+from app.model.names import Mode, Provenance, SubProblemName, Trigger
+from app.model.state import BuildState
+from app.model.sub_problems import DeliveryChoice, Option
+from app.phases.base import BUDGETS, PhaseContext, PhaseResult
+from app.phases.explore.strategic import StrategicExplore, ways_of
+from tests.fakes.arithmetic import ArithmeticEngine, active
+from tests.unit.phases.test_construct import context, fresh, world
+
+Q = SubProblemName
+BOLT = Option(name="bolt", choice=DeliveryChoice(skill_id="bolt", skill_name="Bolt"), reason="another way")
+NAMED = InvariantSet(
+    invariants=[Invariant(field="skill", value="Zap", provenance=Provenance.EXPLICIT, reason="you wrote it")]
+)
+
+
+class Answered:
+    """An exploration that has nothing left to ask."""
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        return PhaseResult(ctx.state, Trigger.EXPLORED)
+
+
+def asked(mode: Mode = Mode.STRATEGIC) -> BuildState:
+    """Return a state whose delivery question has an alternative, and one question that waits for its answer."""
+    state = fresh()
+    delivery, scaling = state.sub_problems[Q.DAMAGE_DELIVERY], state.sub_problems[Q.DAMAGE_SCALING]
+    assert delivery.decision is not None
+    subs = {
+        **state.sub_problems,
+        Q.DAMAGE_DELIVERY: changed(delivery, decision=changed(delivery.decision, alternatives=[BOLT])),
+        Q.DAMAGE_SCALING: changed(scaling, depends_on=[Q.DAMAGE_DELIVERY]),
+    }
+    return changed(state, sub_problems=subs, exploration=BUDGETS[mode])
+
+
+async def compared(effect: str) -> PhaseResult:
+    """Compare with a skill of that effect."""
+    known = world()
+    known.gems.append(active("bolt", effect))
+    return await StrategicExplore(Answered(), 1).run(context(ArithmeticEngine(known), asked(), mode=Mode.STRATEGIC))
+
+
+async def test_a_clearly_better_way_takes_the_place_and_opens_what_rested_on_the_other() -> None:
+    result = await compared("500 more")
+    subs = result.state.sub_problems
+    decision = subs[Q.DAMAGE_DELIVERY].decision
+    assert result.trigger is None
+    assert decision is not None
+    assert decision.name == "bolt"
+    assert decision.alternatives[0].rejected_because is not None
+    assert subs[Q.DAMAGE_DELIVERY].prior_attempts == []
+    assert {name for name, sub in subs.items() if not sub.is_decided} == {Q.DAMAGE_SCALING}
+    assert subs[Q.DAMAGE_SCALING].prior_attempts == []
+
+
+async def test_another_way_that_is_no_better_changes_nothing_but_the_record() -> None:
+    result = await compared("")
+    before = asked()
+    assert result.trigger is Trigger.EXPLORED
+    assert result.state.sub_problems == before.sub_problems
+    assert [e.stage for e in result.state.experiments] == ["screen", "check"]
+    assert result.state.exploration is not None
+    assert result.state.exploration.experiments == 2
+    assert result.state.exploration.trials > 0
+
+
+async def test_only_a_strategic_build_compares_and_only_once() -> None:
+    engine = ArithmeticEngine(world())
+    plain = context(engine, asked(Mode.INITIAL))
+    assert (await StrategicExplore(Answered(), 1).run(plain)).state == plain.state
+    again = replace(plain, state=changed(asked(), iteration=1))
+    assert (await StrategicExplore(Answered(), 1).run(again)).state == again.state
+
+
+def test_a_skill_that_the_user_named_is_not_up_for_comparison() -> None:
+    assert [way.name for way in ways_of(asked(), InvariantSet())] == ["x", "bolt"]
+    assert [way.name for way in ways_of(asked(), NAMED)] == ["x"]
