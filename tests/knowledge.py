@@ -104,13 +104,13 @@ def strategies() -> list[tuple[str, SubProblemName, Demand]]:
     found = []
     for path in sorted(_RULES.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = {
-            target.id: node.value
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Assign)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
+        names: dict[str, ast.Attribute] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                targets = [one for t in node.targets for one in (t.elts if isinstance(t, ast.Tuple) else [t])]
+                pairs = zip(targets, parts, strict=False)
+                names |= {t.id: v for t, v in pairs if isinstance(t, ast.Name) and isinstance(v, ast.Attribute)}
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "advice":
                 strategy, question, demand = call.args[:3]

@@ -15,9 +15,8 @@ from app import __version__
 from app.console.exits import Exit
 from app.core.config import Settings, resource_dir
 from app.core.errors import AppError
-from app.prompting.check import DomainReport
-from app.prompting.check import check as check_knowledge
-from app.prompting.library import PromptLibrary
+from app.prompting.library import DomainReport, PromptLibrary
+from app.prompting.library import check as check_knowledge
 from app.wiring import ConfiguredEngines, install_pob, installed_pob, store_is_current, store_report, upgrade_store
 
 

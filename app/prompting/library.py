@@ -88,7 +88,8 @@ class PromptLibrary:
         self._prompts = _read_folder(self.prompts_dir)
         files = {name: split(text) for name, text in _read_folder(self.domain_dir).items()}
         self._domain = {name: body.strip() for name, (_, body) in files.items()}
-        self._checked = {name: _version(header) for name, (header, _) in files.items()}
+        said = {name: header.get("pob_version") for name, (header, _) in files.items()}
+        self._checked = {name: None if version is None else str(version) for name, version in said.items()}
 
     @property
     def names(self) -> list[str]:
@@ -113,8 +114,15 @@ class PromptLibrary:
 
     def domain_files(self, name: str) -> list[str]:
         """Return the domain files that a prompt asks for, sorted, whether they exist or not."""
+        return self._asked(name, "domain")
+
+    def inputs(self, name: str) -> list[str]:
+        """Return the inputs that a prompt places itself, sorted."""
+        return self._asked(name, "input")
+
+    def _asked(self, name: str, wanted: str) -> list[str]:
         found = _PLACEHOLDER.findall(self.template(name))
-        return sorted({target for kind, target in found if kind == "domain"})
+        return sorted({target for kind, target in found if kind == wanted})
 
     def render(self, name: str, inputs: Mapping[str, str]) -> Rendered:
         """Fill a prompt; every input is fenced and labelled as untrusted, missing domain files are named.
@@ -152,6 +160,40 @@ def _read_folder(folder: Path) -> dict[str, str]:
     }
 
 
-def _version(header: Mapping[str, Any]) -> str | None:
-    found = header.get("pob_version")
-    return None if found is None else str(found)
+@dataclass(frozen=True)
+class DomainReport:
+    """What `domain check` found.
+
+    `gaps`: missing knowledge file → prompts that ask for it. `stale`: knowledge file → the Path of Building version it
+    was checked against ("none" when it does not say), where that is not the installed one. `unused`: knowledge files
+    that no prompt asks for. `installed`: the version that is installed, None = none, so nothing can be called stale.
+    """
+
+    files: tuple[str, ...]
+    prompts: tuple[str, ...]
+    gaps: dict[str, tuple[str, ...]]
+    stale: dict[str, str]
+    unused: tuple[str, ...]
+    installed: str | None
+
+    @property
+    def complete(self) -> bool:
+        """Say whether every prompt gets the knowledge it asks for."""
+        return not self.gaps
+
+
+def check(library: PromptLibrary, installed: str | None) -> DomainReport:
+    """Compare what prompts ask for with the files there are, and their versions with the installed one."""
+    asked: dict[str, list[str]] = {}
+    for prompt in library.names:
+        for name in library.domain_files(prompt):
+            asked.setdefault(name, []).append(prompt)
+    files = library.knowledge
+    return DomainReport(
+        files=tuple(files),
+        prompts=tuple(library.names),
+        gaps={name: tuple(prompts) for name, prompts in sorted(asked.items()) if name not in files},
+        stale={name: version or "none" for name, version in files.items() if installed and version != installed},
+        unused=tuple(name for name in files if name not in asked),
+        installed=installed,
+    )

@@ -12,7 +12,7 @@ from app.llm.prices import Price, PriceTable
 from app.model.record import BuildRecord, ReasonerChoice
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import Reasoner
-from app.reasoning.llm.reasoner import Desk, LlmReasoner
+from app.reasoning.llm.reasoner import LlmReasoner, LlmResources
 from app.reasoning.rules import RulesReasoner
 from app.storage.base import EventStore
 from app.tools.chat import RecordedChat
@@ -67,8 +67,8 @@ class ConfiguredReasoners:
         began_with_rules = record.reasoner is not None and record.reasoner.name == "rules"
         if began_with_rules or self.resolve(record.request.reasoner) == "rules":
             return self._rules
-        desk = Desk(lambda step: self._chat(step, scope), self._library, self._tools, scope)
-        return LlmReasoner(desk, self._rules, self._settings.llm_model or "")
+        resources = LlmResources(lambda step: self._chat(step, scope), self._library, self._tools, scope)
+        return LlmReasoner(resources, self._rules, self._settings.llm_model or "")
 
     def _chat(self, step: LlmStep, scope: Scope) -> ChatModel:
         own = self._settings

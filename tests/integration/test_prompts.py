@@ -15,9 +15,9 @@ from app.knowledge.vocabulary import vocabulary
 from app.model.dependencies import without_cycles
 from app.model.names import ConflictType, SubProblemName
 from app.prompting.library import PromptLibrary
-from app.reasoning.llm import schemas
-from app.reasoning.llm.briefing import brief
+from app.reasoning.llm import answers as steps
 from app.reasoning.llm.conversation import parse_answer
+from app.reasoning.llm.inputs import beginning
 from app.reasoning.llm.reasoner import ALLOWED
 from app.reasoning.questions import QUESTIONS, dependencies_for
 from tests.knowledge import strategies
@@ -52,7 +52,7 @@ def library() -> PromptLibrary:
 
 def parts(name: str) -> list[str]:
     """Return the prompts that are sent together for a step."""
-    return [schemas.EXPLORE, name] if name.startswith(f"{schemas.EXPLORE}-") else [name]
+    return [steps.EXPLORE, name] if name.startswith(f"{steps.EXPLORE}-") else [name]
 
 
 def answers(library: PromptLibrary, name: str) -> list[str]:
@@ -61,13 +61,13 @@ def answers(library: PromptLibrary, name: str) -> list[str]:
 
 
 def test_there_is_a_prompt_for_every_step_and_no_other(library: PromptLibrary) -> None:
-    assert library.names == sorted([*schemas.ANSWERS, schemas.EXPLORE])
+    assert library.names == sorted([*steps.ANSWERS, steps.EXPLORE])
     assert {f"explore-{name.value}" for name in SubProblemName} < set(library.names)
 
 
-@pytest.mark.parametrize("name", sorted(schemas.ANSWERS))
+@pytest.mark.parametrize("name", sorted(steps.ANSWERS))
 def test_every_step_renders_whole(library: PromptLibrary, name: str) -> None:
-    briefing = brief(library, parts(name), {"request": {"prompt": "{domain:skills.md} spark"}})
+    briefing = beginning(library, parts(name), {"request": {"prompt": "{domain:skills.md} spark"}})
     system, user = (message.content for message in briefing.messages)
     assert briefing.domain_gaps == ()
     assert "{domain:" not in system
@@ -78,13 +78,13 @@ def test_every_step_renders_whole(library: PromptLibrary, name: str) -> None:
     assert user.startswith(f"Step: {name}")
 
 
-@pytest.mark.parametrize("name", sorted(schemas.ANSWERS))
+@pytest.mark.parametrize("name", sorted(steps.ANSWERS))
 def test_every_example_answer_is_taken(library: PromptLibrary, name: str) -> None:
     shown = answers(library, name)
     assert len(shown) >= 2
     assert len(set(shown)) == len(shown)
     for text in shown:
-        answer = parse_answer(f"Here is my answer.\n\n{text}\n", schemas.ANSWERS[name])
+        answer = parse_answer(f"Here is my answer.\n\n{text}\n", steps.ANSWERS[name])
         raw = yaml.safe_load(text.removeprefix("```yaml answer\n").removesuffix("```"))
         assert_same_keys(raw, answer, name)
 
@@ -101,19 +101,19 @@ def assert_same_keys(raw: Any, answer: Any, where: str) -> None:
             assert_same_keys(one, parsed, where)
 
 
-@pytest.mark.parametrize("name", sorted(schemas.ANSWERS))
+@pytest.mark.parametrize("name", sorted(steps.ANSWERS))
 def test_every_schema_is_an_answer_too(library: PromptLibrary, name: str) -> None:
     """What a prompt shows as the form has every field of the model, and is valid itself."""
     form: dict[str, Any] = {}
     for part in parts(name):
         (block,) = _SCHEMA.findall(library.template(part))
         form |= yaml.safe_load(block)
-    answer = parse_answer(yaml.safe_dump(form), schemas.ANSWERS[name])
+    answer = parse_answer(yaml.safe_dump(form), steps.ANSWERS[name])
     assert_same_keys(form, answer, name)
-    assert set(form) == {field.alias or key for key, field in schemas.ANSWERS[name].model_fields.items()}
+    assert set(form) == {field.alias or key for key, field in steps.ANSWERS[name].model_fields.items()}
 
 
-@pytest.mark.parametrize("name", sorted([*schemas.ANSWERS, schemas.EXPLORE]))
+@pytest.mark.parametrize("name", sorted([*steps.ANSWERS, steps.EXPLORE]))
 def test_every_step_says_what_it_must(library: PromptLibrary, name: str) -> None:
     together = "\n".join(library.template(part) for part in parts(name))
     lower = together.lower()
@@ -124,7 +124,7 @@ def test_every_step_says_what_it_must(library: PromptLibrary, name: str) -> None
     assert NEEDS.get(name, set()) <= set(library.domain_files(name))
 
 
-@pytest.mark.parametrize("name", sorted(schemas.ANSWERS))
+@pytest.mark.parametrize("name", sorted(steps.ANSWERS))
 def test_prompts_name_only_tools_on_offer(library: PromptLibrary, name: str) -> None:
     step = {"invariant-extraction": "extract"}.get(name, parts(name)[0])
     allowed = next(tools for of, tools in ALLOWED.items() if of == step)
@@ -140,10 +140,10 @@ def test_all_knowledge_is_used(library: PromptLibrary) -> None:
 
 
 def test_the_extraction_prompt_lists_our_words(library: PromptLibrary) -> None:
-    text = library.template(schemas.EXTRACT)
+    text = library.template(steps.EXTRACT)
     table = dict(re.findall(r"^\| ([a-z_, ]+) \| (.+) \|$", text, re.MULTILINE))
     fields = {field for row in table for field in row.split(", ")}
-    assert fields == set(get_args(schemas.FieldName))
+    assert fields == set(get_args(steps.FieldName))
     words = vocabulary()
     ours = {
         "style": words.styles,
@@ -158,18 +158,18 @@ def test_the_extraction_prompt_lists_our_words(library: PromptLibrary) -> None:
 
 
 def test_the_validation_prompt_lists_our_demands(library: PromptLibrary) -> None:
-    rows = re.findall(r"^\| ([a-z_]+) \| ([a-z_, ]+) \|$", library.template(schemas.VALIDATE), re.MULTILINE)
+    rows = re.findall(r"^\| ([a-z_]+) \| ([a-z_, ]+) \|$", library.template(steps.VALIDATE), re.MULTILINE)
     table = {name: set(demands.split(", ")) for name, demands in rows if name in set(SubProblemName)}
     assert table == {name.value: {demand.value for demand in kind.demands} for name, kind in QUESTIONS.items()}
 
 
 def parsed(library: PromptLibrary, name: str) -> list[Any]:
     """Return the answers that a prompt shows, as the reasoner reads them."""
-    return [parse_answer(text, schemas.ANSWERS[name]) for text in answers(library, name)]
+    return [parse_answer(text, steps.ANSWERS[name]) for text in answers(library, name)]
 
 
 def test_findings_shown_ask_what_their_question_can_give(library: PromptLibrary) -> None:
-    found = [one for answer in parsed(library, schemas.VALIDATE) for one in answer.findings]
+    found = [one for answer in parsed(library, steps.VALIDATE) for one in answer.findings]
     assert found
     assert [one for one in found if one.demand not in QUESTIONS[one.sub_problem].demands] == []
 
@@ -177,7 +177,7 @@ def test_findings_shown_ask_what_their_question_can_give(library: PromptLibrary)
 def test_picks_shown_are_ways_out_that_the_rules_offer(library: PromptLibrary) -> None:
     """A conflict's id names its type and the questions that its ways out re-open."""
     offered = {strategy: question.value for strategy, question, _ in strategies() if strategy != "other_skill"}
-    picked = [pick for answer in parsed(library, schemas.ITERATE) for pick in answer.picks]
+    picked = [pick for answer in parsed(library, steps.ITERATE) for pick in answer.picks]
     assert len(picked) >= 4
     for pick in picked:
         kind, affected, subject = pick.conflict.split(":")
@@ -190,7 +190,7 @@ def test_picks_shown_are_ways_out_that_the_rules_offer(library: PromptLibrary) -
 
 def test_orders_shown_have_no_circle(library: PromptLibrary) -> None:
     """With the usual order for what they leave out, nothing has to be broken."""
-    for answer in parsed(library, schemas.DECOMPOSE):
+    for answer in parsed(library, steps.DECOMPOSE):
         asked = {one.name: list(one.depends_on) for one in answer.sub_problems}
         named = asked.get(SubProblemName.ASCENDANCY) == []
         follows = SubProblemName.ASCENDANCY in asked.get(SubProblemName.DAMAGE_DELIVERY, [])
@@ -206,6 +206,6 @@ def test_a_missing_file_is_a_gap_of_the_briefing(tmp_path: Path) -> None:
         if path.name != "skills.md":
             (domain / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     library = PromptLibrary(resource_dir("prompts"), domain)
-    briefing = brief(library, parts("explore-damage_delivery"), {})
+    briefing = beginning(library, parts("explore-damage_delivery"), {})
     assert briefing.domain_gaps == ("skills.md",)
     assert "no knowledge file skills.md" in briefing.messages[0].content

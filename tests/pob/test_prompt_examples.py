@@ -16,7 +16,7 @@ from app.model.facts import ClassFact, GemFact
 from app.model.names import Provenance
 from app.model.record import BuildRequest
 from app.prompting.library import PromptLibrary
-from app.reasoning.llm import schemas
+from app.reasoning.llm.answers import EXTRACT, ExtractAnswer
 from app.reasoning.llm.conversation import parse_answer
 from app.reasoning.llm.extract import constraints
 from tests.pob.conftest import Facts
@@ -106,10 +106,10 @@ def test_what_was_read_from_a_prompt_is_taken_as_it_stands(facts: Facts) -> None
         classes=tuple(ClassFact.model_validate(cls) for cls in facts.classes.values()),
         gems=tuple(GemFact.model_validate(gem) for gem in facts.gems.values()),
     )
-    pairs = _READ.findall(LIBRARY.template(schemas.EXTRACT))
+    pairs = _READ.findall(LIBRARY.template(EXTRACT))
     assert len(pairs) >= 3
     for prompt, text in pairs:
-        answer = parse_answer(text, schemas.ExtractAnswer)
+        answer = parse_answer(text, ExtractAnswer)
         found = constraints(answer, BuildRequest(prompt=prompt.strip()), catalogue)
         for one in answer.constraints:
             kept = found.find(one.field)

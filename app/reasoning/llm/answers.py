@@ -1,42 +1,162 @@
-"""From a model's answers to an order of questions, to findings about a build, and to picks among ways out."""
+"""What a model answers in each step but `explore`: the form of the answer, and what is made of it.
+
+The questions of `explore` say the same about themselves. `ANSWERS` names the form that each prompt asks for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal
 
-from app.core.errors import AppError, BudgetExceeded, LlmBadOutput, LlmRejected, LlmUnavailable
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from app.core.errors import LlmBadOutput
+from app.model.base import changed
 from app.model.conflicts import BuildConflict, Evidence, Suggestion, conflict_id
-from app.model.names import ConflictType, Severity, SubProblemName
-from app.reasoning.base import Decomposition, ReasoningContext, Remarks, Resolution
-from app.reasoning.llm.schemas import AssessAnswer, DecomposeAnswer, FindingAnswer, ResolveAnswer
+from app.model.constraints import INVARIANTS, Setter
+from app.model.moves import Move
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.reasoning.base import Decomposition, ReasoningContext, Resolution
 from app.reasoning.questions import QUESTIONS
+from app.reasoning.questions.base import ModelAnswer, Name, Sentence
 
-_OUTSIDE_WORDS = (LlmUnavailable, LlmRejected)
-"""Errors whose message holds words of the provider, which belong into the event log and not into the state."""
+EXTRACT: Final = "invariant-extraction"
+DECOMPOSE: Final = "decompose"
+EXPLORE: Final = "explore"
+CONSTRUCT: Final = "construct"
+VALIDATE: Final = "validate"
+ITERATE: Final = "iterate"
 
 
-def fallen_back(label: str, error: AppError) -> Remarks:
-    """Return the remark for a step; a budget that ended is worth a caveat too."""
-    why = error.code if isinstance(error, _OUTSIDE_WORDS) else f"{error.code}: {error.message[:200]}"
-    caveats: tuple[str, ...] = ()
-    if isinstance(error, BudgetExceeded) and error.details.get("which") != "tool_rounds":
-        caveats = (f"{error.message} From then on the rules decided instead of the language model.",)
-    return Remarks(degraded=(f"{label}: {why}",), caveats=caveats)
+MODEL_FIELDS: Final = tuple(name for name, one in INVARIANTS.items() if Setter.MODEL in one.set_by)
+
+
+def _is_constraint(name: str) -> str:
+    if name not in MODEL_FIELDS:
+        raise ValueError(f"must be one of {', '.join(MODEL_FIELDS)}")
+    return name
+
+
+FieldName = Annotated[
+    str, AfterValidator(_is_constraint), WithJsonSchema({"type": "string", "enum": list(MODEL_FIELDS)})
+]
+Value = bool | int | float | Name | Annotated[list[Name], Field(max_length=20)]
+
+
+class ConstraintAnswer(ModelAnswer):
+    """One thing the user asked for. `quote`: the user's own words for it, empty when it is inferred or a default."""
+
+    field: FieldName
+    value: Value
+    provenance: Literal["explicit", "inferred", "default"]
+    quote: Annotated[str, Field(max_length=200)] = ""
+    reason: Annotated[str, Field(max_length=300)] = ""
+
+
+class QuestionAnswer(ModelAnswer):
+    """The one question worth asking, and what is assumed until it is answered."""
+
+    field: FieldName
+    text: Sentence
+    options: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
+    assumed: Name
+
+
+class ExtractAnswer(ModelAnswer):
+    """`invariant-extraction`: the prompt as constraints, at most one per field."""
+
+    constraints: Annotated[list[ConstraintAnswer], Field(max_length=30)]
+    question: QuestionAnswer | None = None
+    assumptions: Annotated[list[Sentence], Field(max_length=8)] = Field(default_factory=list)
+
+
+class QuestionOrder(ModelAnswer):
+    """One of the seven questions and the questions whose answers it needs first."""
+
+    name: SubProblemName
+    depends_on: Annotated[list[SubProblemName], Field(max_length=6)] = Field(default_factory=list)
+    reason: Annotated[str, Field(max_length=300)] = ""
+
+
+class DecomposeAnswer(ModelAnswer):
+    """`decompose`: in which order the seven questions are answered; those left out keep the usual order."""
+
+    sub_problems: Annotated[list[QuestionOrder], Field(min_length=1, max_length=7)]
+    assumptions: Annotated[list[Sentence], Field(max_length=8)] = Field(default_factory=list)
+
+
+class ProposalAnswer(ModelAnswer):
+    """Changes that belong together; kept only when the engine finds the build better with them."""
+
+    name: Name
+    changes: Annotated[list[Move], Field(min_length=1, max_length=8)]
+    reason: Sentence
+
+
+class ConstructAnswer(ModelAnswer):
+    """`construct`: improvements of the build that the search made, best first; none is a good answer too."""
+
+    proposals: Annotated[list[ProposalAnswer], Field(max_length=6)]
+    reason: Sentence
+
+
+class FindingAnswer(ModelAnswer):
+    """Something that does not fit what the user asked for. `subject`: a short word that stays the same if repeated."""
+
+    subject: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,39}$")]
+    sub_problem: SubProblemName
+    severity: Severity
+    demand: Demand
+    message: Sentence
+    suggestion: Annotated[str, Field(max_length=300)] = ""
+
+
+class AssessAnswer(ModelAnswer):
+    """`validate`: what no figure shows; an empty list when the build fits the request."""
+
+    findings: Annotated[list[FindingAnswer], Field(max_length=5)]
+    reason: Sentence
+
+
+class PickAnswer(ModelAnswer):
+    """Which of a conflict's offered strategies to follow."""
+
+    conflict: Annotated[str, Field(min_length=1, max_length=300)]
+    strategy: Name
+    reason: Sentence
+
+
+class ResolveAnswer(ModelAnswer):
+    """`iterate`: one pick per conflict; a conflict left out follows its first untried suggestion."""
+
+    picks: Annotated[list[PickAnswer], Field(max_length=40)]
+
+
+def explore_prompt(name: SubProblemName) -> str:
+    """Return the name of a question's own prompt; `explore` comes before it."""
+    return f"{EXPLORE}-{name.value}"
+
+
+ANSWERS: Final[Mapping[str, type[ModelAnswer]]] = {
+    EXTRACT: ExtractAnswer,
+    DECOMPOSE: DecomposeAnswer,
+    **{explore_prompt(name): kind.answer for name, kind in QUESTIONS.items()},
+    CONSTRUCT: ConstructAnswer,
+    VALIDATE: AssessAnswer,
+    ITERATE: ResolveAnswer,
+}
+"""The answer that each prompt asks for; `explore` is the common part of the seven and has none of its own."""
 
 
 def ordered(answer: DecomposeAnswer, rules: Decomposition) -> Decomposition:
     """Return the rules' questions in the model's order; cycles are broken by the phase."""
-    asked = {one.name: one.depends_on for one in answer.sub_problems}
-    subs = {
-        name: sub.model_copy(update={"depends_on": _waits(name, asked[name])}) if name in asked else sub
-        for name, sub in rules.sub_problems.items()
-    }
+    subs = dict(rules.sub_problems)
+    for one in answer.sub_problems:
+        if one.name in subs:
+            wanted = {*one.depends_on, *QUESTIONS[one.name].requires} - {one.name}
+            waits = [other for other in SubProblemName if other in wanted]
+            subs[one.name] = changed(rules.sub_problems[one.name], depends_on=waits)
     return Decomposition(subs, (*rules.assumptions, *answer.assumptions))
-
-
-def _waits(name: SubProblemName, asked: Sequence[SubProblemName]) -> list[SubProblemName]:
-    wanted = {*asked, *QUESTIONS[name].requires} - {name}
-    return [other for other in SubProblemName if other in wanted]
 
 
 def findings(answer: AssessAnswer, ctx: ReasoningContext, model: str) -> list[BuildConflict]:
@@ -48,33 +168,29 @@ def findings(answer: AssessAnswer, ctx: ReasoningContext, model: str) -> list[Bu
     Raises:
         LlmBadOutput: a demand does not fit its question.
     """
-    found = [_conflict(one, model) for one in answer.findings]
     may_block = ctx.state.iteration == 0
     result: list[BuildConflict] = []
-    for conflict in found:
-        blocks = may_block and conflict.severity is Severity.BLOCKING
+    for one in answer.findings:
+        possible = QUESTIONS[one.sub_problem].demands
+        if one.demand not in possible:
+            fitting = ", ".join(sorted(demand.value for demand in possible))
+            raise LlmBadOutput(f"{one.sub_problem.value} takes the demands {fitting}, not {one.demand.value}")
+        blocks = may_block and one.severity is Severity.BLOCKING
         may_block = may_block and not blocks
-        severity = Severity.BLOCKING if blocks else Severity.WARNING
-        result.append(conflict.model_copy(update={"severity": severity}))
+        subject, text = f"opinion_{one.subject}", one.suggestion or one.message
+        way_out = Suggestion(strategy=subject, sub_problem=one.sub_problem, demand=one.demand, text=text)
+        conflict = BuildConflict(
+            id=conflict_id(ConflictType.GOAL_MISMATCH, [one.sub_problem], subject),
+            type=ConflictType.GOAL_MISMATCH,
+            severity=Severity.BLOCKING if blocks else Severity.WARNING,
+            subject=subject,
+            affected=[one.sub_problem],
+            evidence=Evidence(judged_by=model),
+            message=f"The language model finds: {one.message}",
+            suggested_solutions=[way_out],
+        )
+        result.append(conflict)
     return result
-
-
-def _conflict(one: FindingAnswer, model: str) -> BuildConflict:
-    if one.demand not in QUESTIONS[one.sub_problem].demands:
-        fitting = ", ".join(sorted(demand.value for demand in QUESTIONS[one.sub_problem].demands))
-        raise LlmBadOutput(f"{one.sub_problem.value} takes the demands {fitting}, not {one.demand.value}")
-    subject = f"opinion_{one.subject}"
-    text = one.suggestion or one.message
-    return BuildConflict(
-        id=conflict_id(ConflictType.GOAL_MISMATCH, [one.sub_problem], subject),
-        type=ConflictType.GOAL_MISMATCH,
-        severity=one.severity,
-        subject=subject,
-        affected=[one.sub_problem],
-        evidence=Evidence(judged_by=model),
-        message=f"The language model finds: {one.message}",
-        suggested_solutions=[Suggestion(strategy=subject, sub_problem=one.sub_problem, demand=one.demand, text=text)],
-    )
 
 
 def picks(answer: ResolveAnswer, conflicts: Sequence[BuildConflict]) -> Resolution:
@@ -86,15 +202,12 @@ def picks(answer: ResolveAnswer, conflicts: Sequence[BuildConflict]) -> Resoluti
     known = {conflict.id: conflict for conflict in conflicts}
     chosen: dict[str, Suggestion] = {}
     for pick in answer.picks:
-        if pick.conflict not in known:
+        conflict = known.get(pick.conflict)
+        if conflict is None:
             raise LlmBadOutput(f"there is no conflict {pick.conflict[:80]!r} to resolve")
-        chosen[pick.conflict] = _suggestion(known[pick.conflict], pick.strategy)
+        left = {s.strategy: s for s in conflict.suggested_solutions if s.strategy not in conflict.tried}
+        if pick.strategy not in left:
+            raise LlmBadOutput(f"{conflict.id}: the strategies that are left are {', '.join(left) or 'none'}")
+        chosen[pick.conflict] = left[pick.strategy]
     pairs = [(one, chosen.get(one.id) or one.next_suggestion) for one in conflicts]
     return Resolution(tuple((conflict, pick) for conflict, pick in pairs if pick is not None))
-
-
-def _suggestion(conflict: BuildConflict, strategy: str) -> Suggestion:
-    left = {s.strategy: s for s in conflict.suggested_solutions if s.strategy not in conflict.tried}
-    if strategy not in left:
-        raise LlmBadOutput(f"{conflict.id}: the strategies that are left are {', '.join(left) or 'none'}")
-    return left[strategy]

@@ -44,37 +44,27 @@ def parse_answer(text: str, model: type[M]) -> M:
     try:
         return model.model_validate(_mapping(text))
     except ValidationError as error:
-        raise LlmBadOutput(_problems(error)) from error
+        lines = [f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()[:8]]
+        raise LlmBadOutput("; ".join(lines)[:1000]) from error
 
 
 def _mapping(text: str) -> dict[str, Any]:
+    """Return the first mapping among the fenced blocks, the last block first, the whole text, and its end."""
     reason = "the answer has no YAML mapping"
-    for candidate in _candidates(text):
+    blocks = [body for _, body in reversed(_FENCE.findall(text))]
+    first = _FIRST_KEY.search(text)
+    for candidate in [*blocks, text, *([text[first.start() :]] if first else [])]:
         try:
             value = yaml.load(candidate, Loader=_PlainLoader)  # noqa: S506 - the loader is a SafeLoader
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            reason = f"the answer is not YAML: {_one_line(error)}"
+            reason = f"the answer is not YAML: {' '.join(str(error).split())[:300]}"
             continue
         if isinstance(value, dict):
             return value
     raise LlmBadOutput(reason)
 
 
-def _candidates(text: str) -> list[str]:
-    fenced = [body for _, body in reversed(_FENCE.findall(text))]
-    first = _FIRST_KEY.search(text)
-    return [*fenced, text, *([text[first.start() :]] if first else [])]
-
-
-def _problems(error: ValidationError) -> str:
-    lines = [f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()[:8]]
-    return "; ".join(lines)[:1000]
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
-
-
+_AGAIN = "Answer the same question again, complete and corrected, as one YAML mapping in the form that was asked for."
 MOST_ROUNDS: Final = 10
 """Tool rounds per question; a model that still asks for tools then has not answered."""
 
@@ -90,10 +80,10 @@ T = TypeVar("T")
 class Conversation:
     """One question to a model, with the tools it may use."""
 
-    def __init__(self, chat: ChatModel, toolbox: Toolbox, briefing: Sequence[Message]) -> None:
+    def __init__(self, chat: ChatModel, toolbox: Toolbox, beginning: Sequence[Message]) -> None:
         self._chat = chat
         self._toolbox = toolbox
-        self._messages = list(briefing)
+        self._messages = list(beginning)
         self._turn = 0
 
     async def answer(self, shape: type[A], settle: Callable[[A], Awaitable[T]]) -> T:
@@ -110,7 +100,9 @@ class Conversation:
         try:
             return await settle(parse_answer(_text(reply), shape))
         except LlmBadOutput as problem:
-            self._say(reply, _repair(problem.message))
+            self._messages.append(Message(role="assistant", content=reply.text or "(nothing)"))
+            text = f"That answer cannot be used: {problem.message}\n{_AGAIN}"
+            self._messages.append(Message(role="user", content=text))
         return await settle(parse_answer(_text(await self._next_answer()), shape))
 
     async def _next_answer(self) -> Reply:
@@ -148,10 +140,6 @@ class Conversation:
         if notes:
             self._messages.append(Message(role="user", content=" ".join(notes)))
 
-    def _say(self, reply: Reply, text: str) -> None:
-        self._messages.append(Message(role="assistant", content=reply.text or "(nothing)"))
-        self._messages.append(Message(role="user", content=text))
-
 
 def _text(reply: Reply) -> str:
     """Return the answer's text.
@@ -162,10 +150,3 @@ def _text(reply: Reply) -> str:
     if reply.finish == "length":
         raise LlmBadOutput("the answer was cut off at the length limit; answer more briefly")
     return reply.text
-
-
-def _repair(problem: str) -> str:
-    return (
-        f"That answer cannot be used: {problem}\n"
-        "Answer the same question again, complete and corrected, as one YAML mapping in the form that was asked for."
-    )

@@ -19,7 +19,7 @@ from app.model.constraints import (
 )
 from app.model.names import Provenance
 from app.model.record import BuildRequest
-from app.reasoning.llm.schemas import ConstraintAnswer, ExtractAnswer
+from app.reasoning.llm.answers import ConstraintAnswer, ExtractAnswer
 from app.reasoning.prompt.extract import extract_from
 
 _MOST_ASSUMPTIONS = 8

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 
 from app.core.config import LlmStep
-from app.core.errors import BudgetExceeded, LlmError, NotFound
+from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, LlmUnavailable, NotFound
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.llm.base import ChatModel
@@ -31,15 +31,11 @@ from app.reasoning.base import (
     Remarks,
     Resolution,
 )
-from app.reasoning.llm import briefing as material
-from app.reasoning.llm import schemas
-from app.reasoning.llm.answers import fallen_back, findings, ordered, picks
-from app.reasoning.llm.briefing import brief
-from app.reasoning.llm.build_tools import BuildTrials
+from app.reasoning.llm import answers, inputs
 from app.reasoning.llm.conversation import Conversation
 from app.reasoning.llm.extract import constraints
-from app.reasoning.llm.game_tools import GameSearch
 from app.reasoning.llm.toolbox import Tool, Toolbox
+from app.reasoning.llm.tools import BuildTrials, GameSearch
 from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.base import ExploreAnswer
 from app.reasoning.questions.brief import Brief
@@ -64,9 +60,12 @@ ALLOWED: Final[Mapping[LlmStep, frozenset[str]]] = {
 }
 """Which tools each step offers; a call of any other is refused, whoever asks for it."""
 
+_OUTSIDE_WORDS = (LlmUnavailable, LlmRejected)
+"""Errors whose message holds words of the provider, which belong into the event log and not into the state."""
+
 
 @dataclass(frozen=True)
-class Desk:
+class LlmResources:
     """What the reasoner of one step works with; `chat_for` gives the model of a step."""
 
     chat_for: Callable[[LlmStep], ChatModel]
@@ -78,8 +77,8 @@ class Desk:
 class LlmReasoner:
     """One step's reasoner. The model's answers are data: checked against the facts before they become decisions."""
 
-    def __init__(self, desk: Desk, rules: Reasoner, model: str) -> None:
-        self._desk = desk
+    def __init__(self, resources: LlmResources, rules: Reasoner, model: str) -> None:
+        self._resources = resources
         self._rules = rules
         self._model = model
         self._remarks = Remarks()
@@ -107,20 +106,17 @@ class LlmReasoner:
     async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
         """Turn the prompt into constraints, with at most one question."""
 
-        async def settle(answer: schemas.ExtractAnswer) -> InvariantSet:
+        async def settle(answer: answers.ExtractAnswer) -> InvariantSet:
             return constraints(answer, request, await Catalogue.of(engine))
 
-        return await self._or_rules(
-            schemas.EXTRACT,
-            lambda: self._ask(
-                "extract",
-                [schemas.EXTRACT],
-                {"request": material.request(request)},
-                schemas.ExtractAnswer,
-                settle,
-                engine,
-            ),
+        return await self._ask(
+            "extract",
+            [answers.EXTRACT],
+            {"request": inputs.request(request)},
+            answers.ExtractAnswer,
+            settle,
             lambda: self._rules.extract(request, engine),
+            engine,
         )
 
     async def read_refinement(self, prompt: str) -> RefineReading:
@@ -134,22 +130,19 @@ class LlmReasoner:
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         """Set up the seven questions."""
         usual = await self._rules.decompose(ctx)
-        inputs = {
-            **self._about(ctx),
+        shown = {
+            **inputs.about(ctx),
             "usual_order": {
                 name.value: [other.value for other in sub.depends_on] for name, sub in usual.sub_problems.items()
             },
             "answered_by_the_prompt": [n.value for n, sub in usual.sub_problems.items() if sub.decision is not None],
         }
 
-        async def settle(answer: schemas.DecomposeAnswer) -> Decomposition:
-            return ordered(answer, usual)
+        async def settle(answer: answers.DecomposeAnswer) -> Decomposition:
+            return answers.ordered(answer, usual)
 
-        return await self._or_rules(
-            schemas.DECOMPOSE,
-            lambda: self._ask("decompose", [schemas.DECOMPOSE], inputs, schemas.DecomposeAnswer, settle, ctx.engine),
-            _just(usual),
-        )
+        prompts = [answers.DECOMPOSE]
+        return await self._ask("decompose", prompts, shown, answers.DecomposeAnswer, settle, _given(usual), ctx.engine)
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         """Collect what the engine's facts say about the question; the model searches for more while it decides."""
@@ -158,122 +151,106 @@ class LlmReasoner:
     async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided."""
         usual = await self._rules.explore(ctx, name, discoveries)
-        known, kind = await Brief.of(ctx, bases=True, nodes=True), QUESTIONS[name]
-        inputs = {
-            **self._about(ctx),
-            "demands": material.demands(known.demands),
-            "question": material.question(ctx, name),
-            "facts": material.facts(discoveries),
-            "options": material.options(usual.decision),
+        brief, kind = await Brief.of(ctx, bases=True, nodes=True), QUESTIONS[name]
+        shown = {
+            **inputs.about(ctx),
+            "demands": inputs.demands(brief.demands),
+            "question": inputs.question(ctx, name),
+            "facts": [discovery.fact for discovery in discoveries],
+            "options": inputs.options(usual.decision),
         }
 
         async def settle(answer: ExploreAnswer) -> Conclusion:
-            decision = kind.decision(answer, known, usual.decision)
+            decision = kind.decision(answer, brief, usual.decision)
             await kind.check(decision, ctx.engine.facts)
             self._remark(Remarks(domain_gaps=tuple(f"{name.value}: {gap}" for gap in answer.unsure)))
             return replace(usual, decision=decision)
 
-        prompt = schemas.explore_prompt(name)
-        return await self._or_rules(
-            prompt,
-            lambda: self._ask(
-                "explore",
-                [schemas.EXPLORE, prompt],
-                inputs,
-                kind.answer,
-                settle,
-                ctx.engine,
-            ),
-            _just(usual),
-        )
+        prompts = [answers.EXPLORE, answers.explore_prompt(name)]
+        return await self._ask("explore", prompts, shown, kind.answer, settle, _given(usual), ctx.engine)
 
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build, trying ideas before proposing them."""
         figures = await experimenter.read_stats()
-        inputs = {**self._about(ctx), "build": material.build(ctx, figures), "stats": material.stats(figures)}
+        shown = {**inputs.about(ctx), "build": inputs.build(ctx, figures), "stats": inputs.stats(figures)}
 
-        async def settle(answer: schemas.ConstructAnswer) -> list[Idea]:
+        async def settle(answer: answers.ConstructAnswer) -> list[Idea]:
             return [Idea(one.name, tuple(one.changes), one.reason) for one in answer.proposals]
 
-        return await self._or_rules(
-            schemas.CONSTRUCT,
-            lambda: self._ask(
-                "construct",
-                [schemas.CONSTRUCT],
-                inputs,
-                schemas.ConstructAnswer,
-                settle,
-                ctx.engine,
-                BuildTrials(experimenter).tools(),
-            ),
+        return await self._ask(
+            "construct",
+            [answers.CONSTRUCT],
+            shown,
+            answers.ConstructAnswer,
+            settle,
             lambda: self._rules.advise(ctx, experimenter),
+            ctx.engine,
+            BuildTrials(experimenter).tools(),
         )
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
         """Judge goal fit and coherence: what the rules see, and what the model sees besides."""
         usual = await self._rules.assess(ctx)
-        inputs = {
-            **self._about(ctx),
-            "build": material.build(ctx, _figures(ctx)),
-            "found_by_rules": material.conflicts(usual),
+        figures = ctx.state.stats.values if ctx.state.stats is not None else {}
+        shown = {
+            **inputs.about(ctx),
+            "build": inputs.build(ctx, figures),
+            "found_by_rules": inputs.conflicts(usual),
         }
 
-        async def settle(answer: schemas.AssessAnswer) -> list[BuildConflict]:
-            return [*usual, *findings(answer, ctx, self._model)]
+        async def settle(answer: answers.AssessAnswer) -> list[BuildConflict]:
+            return [*usual, *answers.findings(answer, ctx, self._model)]
 
-        return await self._or_rules(
-            schemas.VALIDATE,
-            lambda: self._ask("validate", [schemas.VALIDATE], inputs, schemas.AssessAnswer, settle, ctx.engine),
-            _just(usual),
-        )
+        prompts = [answers.VALIDATE]
+        return await self._ask("validate", prompts, shown, answers.AssessAnswer, settle, _given(usual), ctx.engine)
 
     async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:
         """Choose how to go on for the conflicts given."""
-        inputs = {
-            **self._about(ctx),
-            "build": material.build(ctx, _figures(ctx)),
-            "conflicts": material.conflicts(conflicts),
+        figures = ctx.state.stats.values if ctx.state.stats is not None else {}
+        shown = {
+            **inputs.about(ctx),
+            "build": inputs.build(ctx, figures),
+            "conflicts": inputs.conflicts(conflicts),
         }
 
-        async def settle(answer: schemas.ResolveAnswer) -> Resolution:
-            return picks(answer, conflicts)
+        async def settle(answer: answers.ResolveAnswer) -> Resolution:
+            return answers.picks(answer, conflicts)
 
-        return await self._or_rules(
-            schemas.ITERATE,
-            lambda: self._ask("iterate", [schemas.ITERATE], inputs, schemas.ResolveAnswer, settle, ctx.engine),
+        return await self._ask(
+            "iterate",
+            [answers.ITERATE],
+            shown,
+            answers.ResolveAnswer,
+            settle,
             lambda: self._rules.resolve(ctx, conflicts),
+            ctx.engine,
         )
-
-    def _about(self, ctx: ReasoningContext) -> dict[str, Any]:
-        return {
-            "request": material.request(ctx.request),
-            "constraints": material.constraints(ctx.invariants),
-            "decisions": material.decisions(ctx),
-            "engine": ctx.engine.version.model_dump(),
-        }
 
     async def _ask(
         self,
         step: LlmStep,
         prompts: Sequence[str],
-        inputs: Mapping[str, Any],
+        shown: Mapping[str, Any],
         shape: type[A],
         settle: Callable[[A], Awaitable[T]],
+        otherwise: Callable[[], Awaitable[T]],
         engine: Engine,
         tools: Sequence[Tool] = (),
     ) -> T:
-        briefing = brief(self._desk.library, prompts, inputs)
-        self._remark(Remarks(domain_gaps=briefing.domain_gaps))
-        offered = [t for t in (*GameSearch(engine.facts).tools(), *tools) if t.name in ALLOWED[step]]
-        toolbox = Toolbox(offered, self._desk.runner, self._desk.scope)
-        return await Conversation(self._desk.chat_for(step), toolbox, briefing.messages).answer(shape, settle)
+        """Return what `settle` makes of the model's answer, or else the rules' own, with a remark why.
 
-    async def _or_rules(self, label: str, ask: Callable[[], Awaitable[T]], rules: Callable[[], Awaitable[T]]) -> T:
+        The last of the prompts names the step.
+        """
         try:
-            return await ask()
+            beginning = inputs.beginning(self._resources.library, prompts, shown)
+            self._remark(Remarks(domain_gaps=beginning.domain_gaps))
+            offered = [t for t in (*GameSearch(engine.facts).tools(), *tools) if t.name in ALLOWED[step]]
+            toolbox = Toolbox(offered, self._resources.runner, self._resources.scope)
+            talk = Conversation(self._resources.chat_for(step), toolbox, beginning.messages)
+            return await talk.answer(shape, settle)
         except (LlmError, BudgetExceeded, NotFound) as error:
-            self._remark(fallen_back(label, error))
-        return await rules()
+            self._remark(fallen_back(prompts[-1], error))
+        return await otherwise()
 
     def _remark(self, new: Remarks) -> None:
         old = self._remarks
@@ -284,11 +261,16 @@ class LlmReasoner:
         )
 
 
-def _figures(ctx: ReasoningContext) -> Mapping[str, float]:
-    return ctx.state.stats.values if ctx.state.stats is not None else {}
+def fallen_back(label: str, error: AppError) -> Remarks:
+    """Return the remark for a step that the rules had to do; a budget that ended is worth a caveat too."""
+    why = error.code if isinstance(error, _OUTSIDE_WORDS) else f"{error.code}: {error.message[:200]}"
+    caveats: tuple[str, ...] = ()
+    if isinstance(error, BudgetExceeded) and error.details.get("which") != "tool_rounds":
+        caveats = (f"{error.message} From then on the rules decided instead of the language model.",)
+    return Remarks(degraded=(f"{label}: {why}",), caveats=caveats)
 
 
-def _just(result: T) -> Callable[[], Awaitable[T]]:
+def _given(result: T) -> Callable[[], Awaitable[T]]:
     async def given() -> T:
         return result
 

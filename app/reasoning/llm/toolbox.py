@@ -62,29 +62,34 @@ class Toolbox:
         Raises:
             LeaseLost, StorageError: the build itself cannot go on.
         """
+        tool = self._tools.get(call.name)
+        name = UNKNOWN if tool is None else tool.name
+        args = {"name": call.name, "arguments": call.arguments} if tool is None else call.arguments
+
+        async def run() -> object:
+            return await self._run(tool, call.arguments)
+
         try:
-            result = await self._recorded(call)
+            result = await self._runner.call(self._scope, ToolKind.OTHER, name, args, run, retries=1)
         except (LeaseLost, StorageError):
             raise
         except AppError as error:
             result = {"error": error.message[:1000]}
         return fenced(f"result of {call.name[:40]}", shortened(result))
 
-    async def _recorded(self, call: ToolCall) -> object:
-        tool = self._tools.get(call.name)
-        name = UNKNOWN if tool is None else tool.name
-        args = {"name": call.name, "arguments": call.arguments} if tool is None else call.arguments
-        return await self._runner.call(
-            self._scope, ToolKind.OTHER, name, args, lambda: self._run(tool, call.arguments), retries=1
-        )
-
     async def _run(self, tool: Tool | None, arguments: Mapping[str, Any]) -> object:
+        """Return the result as plain data.
+
+        Raises:
+            ToolRefused: there is no such tool, or it does not take these arguments.
+        """
         if tool is None:
             raise ToolRefused(f"there is no such tool; the tools are {', '.join(self._tools) or 'none'}")
         try:
             checked = tool.arguments.model_validate(arguments)
         except ValidationError as error:
-            raise ToolRefused(_problems(error)) from error
+            lines = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()[:6]]
+            raise ToolRefused("; ".join(lines)[:800]) from error
         return plain(await tool.run(checked))
 
 
@@ -100,8 +105,3 @@ def shortened(result: object) -> str:
 
 def _json(result: object) -> str:
     return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-
-
-def _problems(error: ValidationError) -> str:
-    lines = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()[:6]]
-    return "; ".join(lines)[:800]

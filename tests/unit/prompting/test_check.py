@@ -11,8 +11,7 @@ from app.console import status as console
 from app.console.exits import Exit
 from app.core.config import Settings, resource_dir
 from app.engine.pob.install import InstalledPob
-from app.prompting.check import DomainReport, check
-from app.prompting.library import PromptLibrary, split
+from app.prompting.library import DomainReport, PromptLibrary, check, split
 
 
 def header(version: str) -> str:

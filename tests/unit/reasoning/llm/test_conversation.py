@@ -10,8 +10,8 @@ import pytest
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
 from app.llm.base import Message, Reply, ToolCall, ToolSpec
 from app.model.names import Phase
+from app.reasoning.llm.answers import PickAnswer
 from app.reasoning.llm.conversation import MOST_CALLS, MOST_ROUNDS, Conversation
-from app.reasoning.llm.schemas import PickAnswer
 from app.reasoning.llm.toolbox import Arguments, Tool, Toolbox, shortened
 from app.storage.store import open_storage
 from app.tools.runner import ToolRunner

@@ -11,8 +11,8 @@ from app.knowledge.catalogue import Catalogue
 from app.model.constraints import InvariantSet
 from app.model.names import Provenance
 from app.model.record import BuildRequest
+from app.reasoning.llm.answers import ExtractAnswer
 from app.reasoning.llm.extract import constraints
-from app.reasoning.llm.schemas import ExtractAnswer
 
 
 def read(catalogue: Catalogue, prompt: str, *found: dict[str, Any], **more: Any) -> InvariantSet:

@@ -10,8 +10,7 @@ from app.core.errors import LlmBadOutput
 from app.model.conflicts import BuildConflict, Evidence, Suggestion
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.reasoning.base import Decomposition, ReasoningContext
-from app.reasoning.llm.answers import findings, ordered, picks
-from app.reasoning.llm.schemas import AssessAnswer, DecomposeAnswer, ResolveAnswer
+from app.reasoning.llm.answers import AssessAnswer, DecomposeAnswer, ResolveAnswer, findings, ordered, picks
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine
 from tests.unit.reasoning.planning import plan

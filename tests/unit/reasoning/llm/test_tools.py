@@ -8,8 +8,18 @@ import pytest
 
 from app.core.errors import LlmBadOutput
 from app.model.moves import CraftItem, Move, Trial
-from app.reasoning.llm.build_tools import BuildTrials, Craft, RankSupports, ReadStats, RunExperiment
-from app.reasoning.llm.game_tools import AscendancySearch, GameSearch, GemSearch, PassiveSearch, SupportSearch
+from app.reasoning.llm.tools import (
+    AscendancySearch,
+    BuildTrials,
+    Craft,
+    GameSearch,
+    GemSearch,
+    PassiveSearch,
+    RankSupports,
+    ReadStats,
+    RunExperiment,
+    SupportSearch,
+)
 from tests.fakes.engine import FactsEngine
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from app.llm.base import Message
-from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
-from app.model.constraints import InvariantSet
 from app.model.demands import Demands
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, MOVEMENT
-from app.model.sub_problems import Constraint, Decision, Discovery
-from app.prompting.library import PromptLibrary, Rendered, fenced
+from app.model.sub_problems import Decision
+from app.prompting.library import PromptLibrary, fenced
 from app.reasoning.base import ReasoningContext
 from app.tools.payload import plain
 
@@ -26,7 +24,6 @@ _FIGURES = (
     "FireResist", "ColdResist", "LightningResist", CHAOS_RESISTANCE, "Str", "Dex", "Int", "CritChance", "Speed",
     "ManaPerSecondCost", "ManaRegenRecovery", MOVEMENT,
 )  # fmt: skip
-
 
 _MOST_STATS = 150
 """The shortest names are the plain figures; the longer ones are details of them."""
@@ -37,17 +34,17 @@ def request(asked: BuildRequest) -> dict[str, Any]:
     return {"prompt": asked.prompt, "level": asked.level, "gear": asked.gear, "overrides": asked.overrides}
 
 
-def constraints(found: InvariantSet) -> list[dict[str, Any]]:
-    """Return the constraints."""
-    return [item.model_dump(mode="json") for item in found.invariants]
-
-
-def decisions(ctx: ReasoningContext) -> dict[str, Any]:
-    """Return what is decided, without the alternatives."""
+def about(ctx: ReasoningContext) -> dict[str, Any]:
+    """Return what every step is told: request, constraints, what is decided without the alternatives, the engine."""
     return {
-        name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}
-        for name, sub in ctx.state.sub_problems.items()
-        if sub.decision is not None and sub.is_decided
+        "request": request(ctx.request),
+        "constraints": [item.model_dump(mode="json") for item in ctx.invariants.invariants],
+        "decisions": {
+            name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}
+            for name, sub in ctx.state.sub_problems.items()
+            if sub.decision is not None and sub.is_decided
+        },
+        "engine": ctx.engine.version.model_dump(),
     }
 
 
@@ -60,19 +57,18 @@ def _choice(decision: Decision) -> dict[str, Any]:
 def question(ctx: ReasoningContext, name: SubProblemName) -> dict[str, Any]:
     """Return what is asked of a question: demands of conflicts, what was tried, what failed."""
     sub = ctx.state.sub_problems.get(name)
+    demanded: list[dict[str, Any]] = []
+    for constraint in sub.constraints if sub else []:
+        known = constraint.model_dump(mode="json", include={"demand", "values", "text"})
+        # what every constraint has is left out where it says nothing
+        put = constraint.model_dump(mode="json", include={"strategy", "iteration", "follows"}, exclude_defaults=True)
+        demanded.append({**known, "values": {**known["values"], **put}})
     return {
         "name": name.value,
-        "demands": [_demand(constraint) for constraint in sub.constraints] if sub else [],
+        "demands": demanded,
         "tried_before": [decision.name for decision in sub.prior_attempts] if sub else [],
         "failed": [e.option for e in ctx.state.eliminated if e.sub_problem is name],
     }
-
-
-def _demand(constraint: Constraint) -> dict[str, Any]:
-    """Return what a conflict demands; figures and names where there are any."""
-    known = constraint.model_dump(mode="json", include={"demand", "values", "text"})
-    put = constraint.model_dump(mode="json", include={"strategy", "iteration", "follows"}, exclude_defaults=True)
-    return {**known, "values": {**known["values"], **put}}
 
 
 def options(decision: Decision) -> list[dict[str, Any]]:
@@ -80,11 +76,6 @@ def options(decision: Decision) -> list[dict[str, Any]]:
     first = {"name": decision.name, "reason": decision.reason, **_choice(decision)}
     others = [{"name": o.name, "score": o.score, "against": o.rejected_because} for o in decision.alternatives]
     return [first, *others]
-
-
-def facts(found: Sequence[Discovery]) -> list[str]:
-    """Return what was found out about a question."""
-    return [discovery.fact for discovery in found]
 
 
 def demands(asked: Demands) -> dict[str, Any]:
@@ -99,17 +90,9 @@ def demands(asked: Demands) -> dict[str, Any]:
 def build(ctx: ReasoningContext, figures: Mapping[str, float]) -> dict[str, Any]:
     """Return the constructed build in names, with its main figures."""
     main = {key: round(figures[key], 2) for key in _FIGURES if key in figures}
-    return {**(shape(ctx.state.blueprint) if ctx.state.blueprint else {}), "figures": main}
-
-
-def stats(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the figures that are not 0, as many as a prompt bears."""
-    known = sorted((key for key, value in figures.items() if value), key=lambda key: (len(key), key))
-    return {key: round(figures[key], 2) for key in sorted(known[:_MOST_STATS])}
-
-
-def shape(blueprint: Blueprint) -> dict[str, Any]:
-    """Return skills with supports, items and the number of passives."""
+    blueprint = ctx.state.blueprint
+    if blueprint is None:
+        return {"figures": main}
     return {
         "class": blueprint.class_name,
         "ascendancy": blueprint.ascendancy,
@@ -125,7 +108,14 @@ def shape(blueprint: Blueprint) -> dict[str, Any]:
         ],
         "items": {slot: item.title or item.base for slot, item in sorted(blueprint.items.items())},
         "passives": len(blueprint.nodes),
+        "figures": main,
     }
+
+
+def stats(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the figures that are not 0, as many as a prompt bears."""
+    known = sorted((key for key, value in figures.items() if value), key=lambda key: (len(key), key))
+    return {key: round(figures[key], 2) for key in sorted(known[:_MOST_STATS])}
 
 
 def conflicts(found: Sequence[BuildConflict]) -> list[dict[str, Any]]:
@@ -150,38 +140,19 @@ def conflicts(found: Sequence[BuildConflict]) -> list[dict[str, Any]]:
 STEP = "Step: "
 """The first line of what is asked names the prompt, so that a person reading a recording knows what it was."""
 
-
 _NO_WRAP = 100_000
 """Texts keep their lines: a person's words are quoted as they were written."""
 
 
 @dataclass(frozen=True)
-class Briefing:
+class Beginning:
     """Messages to begin with, and the domain files that were missing."""
 
     messages: list[Message]
     domain_gaps: tuple[str, ...]
 
 
-class _Inputs(Mapping[str, str]):
-    """Inputs by name that note which ones a prompt placed itself; an unknown one is empty."""
-
-    def __init__(self, blocks: Mapping[str, str]) -> None:
-        self._blocks = blocks
-        self.placed: set[str] = set()
-
-    def __getitem__(self, name: str) -> str:
-        self.placed.add(name)
-        return self._blocks.get(name, "(nothing)")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._blocks)
-
-    def __len__(self) -> int:
-        return len(self._blocks)
-
-
-def brief(library: PromptLibrary, prompts: Sequence[str], inputs: Mapping[str, Any]) -> Briefing:
+def beginning(library: PromptLibrary, prompts: Sequence[str], shown: Mapping[str, Any]) -> Beginning:
     """Return the conversation's beginning: rendered prompts as the system's part, inputs as the user's.
 
     Inputs are data: each is fenced and labelled, never expanded. The last of the prompts names the step.
@@ -189,21 +160,18 @@ def brief(library: PromptLibrary, prompts: Sequence[str], inputs: Mapping[str, A
     Raises:
         NotFound: there is no such prompt.
     """
-    texts = {name: _yaml(value) for name, value in inputs.items()}
-    blocks = _Inputs(texts)
+    texts: dict[str, str] = {}
+    for name, value in shown.items():
+        if isinstance(value, str):
+            texts[name] = value
+        else:
+            dumped = yaml.safe_dump(plain(value), sort_keys=False, allow_unicode=True, width=_NO_WRAP)
+            texts[name] = dumped.strip()
+    placed = {name for prompt in prompts for name in library.inputs(prompt)}
+    blocks = {**dict.fromkeys(placed, "(nothing)"), **texts}
     rendered = [library.render(name, blocks) for name in prompts]
-    rest = [fenced(name, text) for name, text in texts.items() if name not in blocks.placed]
+    rest = [fenced(name, text) for name, text in texts.items() if name not in placed]
     asked = "\n\n".join([f"{STEP}{prompts[-1]}", *rest, "Answer with one YAML mapping in the form asked for."])
     system = "\n\n".join(part.text for part in rendered)
     messages = [Message(role="system", content=system), Message(role="user", content=asked)]
-    return Briefing(messages, _gaps(rendered))
-
-
-def _gaps(rendered: Sequence[Rendered]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(gap for part in rendered for gap in part.domain_gaps))
-
-
-def _yaml(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return yaml.safe_dump(plain(value), sort_keys=False, allow_unicode=True, width=_NO_WRAP).strip()
+    return Beginning(messages, tuple(dict.fromkeys(gap for part in rendered for gap in part.domain_gaps)))
