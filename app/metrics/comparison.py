@@ -20,7 +20,7 @@ ONE_COMMON_TASK = "only one task in common: nothing says how much it varies"
 
 
 @dataclass(frozen=True)
-class Trial:
+class TaskRun:
     """One build as one trial of a task. `judged_calls`: calls that can count as good or bad.
 
     `selected`: whether its expectations held, None when there were none. `seconds`: from request to end, None while
@@ -43,7 +43,7 @@ class Trial:
     selected: bool | None = None
 
 
-Figure = Callable[[Trial], float | None]
+Figure = Callable[[TaskRun], float | None]
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Subject:
     """One side of a comparison: a single build, or all runs under a label."""
 
     name: str
-    runs: Sequence[Trial]
+    runs: Sequence[TaskRun]
 
     @property
-    def tasks(self) -> dict[str, list[Trial]]:
+    def tasks(self) -> dict[str, list[TaskRun]]:
         """The runs by task, in the order of their first."""
-        found: dict[str, list[Trial]] = {}
+        found: dict[str, list[TaskRun]] = {}
         for run in self.runs:
             found.setdefault(run.task, []).append(run)
         return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from app.core.errors import InputError, NotFound
-from app.metrics.comparison import Comparison, Subject, Trial, compare
+from app.metrics.comparison import Comparison, Subject, TaskRun, compare
 from app.metrics.figures import History, figures
 from app.model.evaluations import EvaluationRun
 from app.model.events import Attempt
@@ -62,7 +62,7 @@ class Comparisons:
             records += side
         return await asyncio.to_thread(compare, subjects, notes_on(records))
 
-    async def _run(self, record: BuildRecord, trial: EvaluationRun | None) -> Trial:
+    async def _run(self, record: BuildRecord, trial: EvaluationRun | None) -> TaskRun:
         events = await self._events.measured(record.id)
         run = await asyncio.to_thread(run_of, record, events, _THE_TASK if trial is None else trial.task)
         return run if trial is None else replace(run, selected=trial.selected, seconds=trial.seconds)
@@ -78,13 +78,13 @@ def check_names(names: Sequence[str]) -> None:
         raise InputError(f"Give two to {MOST_SUBJECTS} different builds to compare.")
 
 
-def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> Trial:
+def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> TaskRun:
     """Return the build as one trial of the task."""
     ended = record.status in FINISHED
     used = figures(events, History.of(events, ended), leaves_only=True)
     state = valid_state(record)
     stats, severities = state.stats, [conflict.severity for conflict in state.conflicts]
-    return Trial(
+    return TaskRun(
         task=task,
         build_id=record.id,
         valid=state.outcome is Outcome.VALIDATED,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.metrics.comparison import NO_CALLS, NO_NUMBERS, Comparison, Delta, Subject, Trial, call_bucket, compare
+from app.metrics.comparison import NO_CALLS, NO_NUMBERS, Comparison, Delta, Subject, TaskRun, call_bucket, compare
 
 
-def run(task: str, **known: Any) -> Trial:
+def run(task: str, **known: Any) -> TaskRun:
     plain: dict[str, Any] = {
         "build_id": task,
         "valid": True,
@@ -26,7 +26,7 @@ def run(task: str, **known: Any) -> Trial:
         "cost_usd": None,
         "unpriced_calls": 0,
     }
-    return Trial(task=task, **(plain | known))
+    return TaskRun(task=task, **(plain | known))
 
 
 def delta(found: Comparison, metric: str) -> Delta:
