@@ -18,7 +18,7 @@ class Sparse(Model):
     """Data of which only what was said is written: a field that was never set is left out, one set to None is null."""
 
     @model_serializer(mode="wrap")
-    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
         return {name: value for name, value in write(self).items() if name in self.model_fields_set}
 
 

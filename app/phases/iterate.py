@@ -8,7 +8,6 @@ from dataclasses import replace
 from app.conflicts.order import blocking, caveats, in_order, merged, resolvable
 from app.engine.base import Engine
 from app.model.base import changed
-from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.construction import ConstructProgress
 from app.model.names import Outcome, Trigger
@@ -29,7 +28,7 @@ class IteratePhase:
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Return the state with questions re-opened (`reopened`), or the best build with caveats (`gave_up`)."""
-        state = _with_merged(ctx.state)
+        state = changed(ctx.state, conflicts=merged(ctx.state.conflicts))
         worse = got_worse(state)
         if worse:
             state = restored(state)
@@ -39,8 +38,11 @@ class IteratePhase:
         if not picks:
             return await _give_up(ctx.engine, ctx.state, state, reason or "Nothing is left to try.")
         again = _reopened(state, picks)
-        xml = await _export(ctx.engine, again.blueprint) if worse and again.blueprint else None
-        return PhaseResult(again, Trigger.REOPENED, xml=xml)
+        if not worse or again.blueprint is None:
+            return PhaseResult(again, Trigger.REOPENED)
+        async with ctx.engine.session() as session:
+            await session.build(again.blueprint)
+            return PhaseResult(again, Trigger.REOPENED, xml=await session.export())
 
     async def _picks(self, ctx: PhaseContext, state: BuildState) -> list[Pick]:
         """Ask the reasoner which way to go for each conflict; what it must not pick is replaced by the next in line."""
@@ -114,10 +116,6 @@ def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> Buil
     return changed(conflict, tried=tried, attempts=attempts)
 
 
-def _with_merged(state: BuildState) -> BuildState:
-    return changed(state, conflicts=merged(state.conflicts))
-
-
 def _why_stop(state: BuildState) -> str | None:
     if state.emergency_stops >= MOST_STOPS:
         return "The last two attempts made the build worse, so this is the best one that was found."
@@ -184,12 +182,6 @@ async def _guided(engine: Engine, state: BuildState) -> BuildState:
     if state.blueprint is None:
         return state
     return changed(state, guide=await guide_to(engine.facts, state.blueprint))
-
-
-async def _export(engine: Engine, blueprint: Blueprint) -> bytes:
-    async with engine.session() as session:
-        await session.build(blueprint)
-        return await session.export()
 
 
 _MOST_BY_HAND = 2

@@ -51,7 +51,8 @@ class RefineExplore:
         parent = await parent_of(ctx)
         levers = ctx.state.construction.notes.levers
         if levers is not None:
-            return PhaseResult(_also_answered(ctx.state, name, levers))
+            # The experiment that the first question led to answers the others too.
+            return PhaseResult(_decided(ctx.state, name, ctx.state.experiments[-1], levers))
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], self.sessions) as work:
             screened = await screen(work)
             levers = order(screened, refinement.wish.direction == "damage")
@@ -249,16 +250,6 @@ def _decided(state: BuildState, name: SubProblemName, experiment: Experiment, le
     )
     done = sub.decide(decision)
     return changed(state, sub_problems={**state.sub_problems, name: done})
-
-
-def _also_answered(state: BuildState, name: SubProblemName, levers: list[str]) -> BuildState:
-    """Answer a second question by the experiment that the first one led to."""
-    return _decided(state, name, replace_question(state.experiments[-1], name), levers)
-
-
-def replace_question(experiment: Experiment, name: SubProblemName) -> Experiment:
-    """Return the experiment as an answer to another question."""
-    return changed(experiment, sub_problem=name)
 
 
 async def parent_of(ctx: PhaseContext) -> Parent:
