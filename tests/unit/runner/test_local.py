@@ -91,7 +91,7 @@ async def test_closing_leaves_unfinished_builds_runnable(storage: Storage) -> No
     await runner.submit(under_way)
     await runner.submit(waiting)
     await endless.begun.wait()
-    await asyncio.wait_for(runner.close(), 5)
+    await asyncio.wait_for(runner.close(), 30)
     assert endless.ended == "cancelled"
     assert await storage.builds.runnable() == [under_way, waiting]
     await runner.submit(waiting)
@@ -110,7 +110,7 @@ async def test_a_bell_rung_while_cancelling_takes_the_build_up_again(storage: St
     endless.begun.clear()
     await storage.builds.requeue(build)
     await runner.submit(build)
-    await asyncio.wait_for(endless.begun.wait(), 5)
+    await asyncio.wait_for(endless.begun.wait(), 30)
     await storage.builds.request_cancel(build)
     await runner.wait(build)
     assert (await storage.builds.get(build)).epoch == 2
@@ -118,7 +118,7 @@ async def test_a_bell_rung_while_cancelling_takes_the_build_up_again(storage: St
 
 
 async def test_waiting_for_what_is_not_here_returns(storage: Storage) -> None:
-    await asyncio.wait_for(a_runner(storage).wait("missing"), 1)
+    await asyncio.wait_for(a_runner(storage).wait("missing"), 30)
 
 
 async def test_a_store_that_fails_for_a_while_loses_no_build(storage: Storage) -> None:
