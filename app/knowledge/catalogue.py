@@ -37,7 +37,8 @@ class Catalogue:
     @cached_property
     def by_name(self) -> dict[str, GemFact]:
         """Active skills by comparable name; of several with one name the one that has a colour, then the first id."""
-        ordered = sorted(self.active, key=lambda gem: (gem.colour is not None, _reversed(gem.id)))
+        # the last of one name stays; a text's characters, negated, sort it backwards
+        ordered = sorted(self.active, key=lambda gem: (gem.colour is not None, [-ord(char) for char in gem.id]))
         return {phrase(gem.name): gem for gem in ordered}
 
     def skill(self, name: str) -> GemFact | None:
@@ -59,8 +60,3 @@ class Catalogue:
         """Return the ascendancy's proper name, or None."""
         wanted = phrase(name)
         return next((a for c in self.classes for a in c.ascendancies if phrase(a) == wanted), None)
-
-
-def _reversed(text: str) -> tuple[int, ...]:
-    """Return a key that sorts texts backwards."""
-    return tuple(-ord(char) for char in text)

@@ -95,7 +95,11 @@ def domain_folder() -> Path:
 def vocabulary() -> Vocabulary:
     """Read domain/vocabulary.yaml."""
     data = yaml.safe_load((domain_folder() / "vocabulary.yaml").read_text(encoding="utf-8"))
-    data["foreign"] = {name: _foreign(entry) for name, entry in data["foreign"].items()}
+    # keys that are keywords of the language get other names
+    renamed = {"is": "is_", "class": "class_name"}
+    data["foreign"] = {
+        name: {renamed.get(key, key): value for key, value in entry.items()} for name, entry in data["foreign"].items()
+    }
     return Vocabulary.model_validate(data)
 
 
@@ -105,9 +109,3 @@ def preferences() -> Preferences:
     return Preferences.model_validate(
         yaml.safe_load((domain_folder() / "preferences.yaml").read_text(encoding="utf-8"))
     )
-
-
-def _foreign(entry: dict[str, object]) -> dict[str, object]:
-    """Rename the keys that are keywords of the language."""
-    renamed = {"is": "is_", "class": "class_name"}
-    return {renamed.get(key, key): value for key, value in entry.items()}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.llm.base import Message, Reply, ToolCall, ToolSpec, Usage
-from app.llm.stream import anthropic_message
 
 PATH = "/v1/messages"
 API_VERSION = "2023-06-01"
 STREAMING: dict[str, Any] = {"stream": True}
-joined = anthropic_message
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
 
 
@@ -86,6 +85,30 @@ def reply(payload: object) -> Reply:
         model=answer.model,
         finish="refusal" if answer.stop_reason == "refusal" else _FINISH.get(answer.stop_reason or "", "other"),
     )
+
+
+def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the message that the events make; the figures at its end win over those at its start."""
+    start: dict[str, Any] = next((event["message"] for event in events if event.get("type") == "message_start"), {})
+    last: Mapping[str, Any] = next((event for event in reversed(events) if event.get("type") == "message_delta"), {})
+    opened = {e["index"]: e["content_block"] for e in events if e.get("type") == "content_block_start"}
+    return {
+        **start,
+        "content": [_joined_block(index, block, events) for index, block in sorted(opened.items())],
+        "stop_reason": (last.get("delta") or {}).get("stop_reason"),
+        "usage": {**(start.get("usage") or {}), **(last.get("usage") or {})} or None,
+    }
+
+
+def _joined_block(index: int, block: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    own = [e["delta"] for e in events if e.get("type") == "content_block_delta" and e.get("index") == index]
+    if block.get("type") == "tool_use":
+        text = "".join(delta.get("partial_json") or "" for delta in own)
+        try:
+            return {**block, "input": json.loads(text or "{}")}
+        except ValueError:
+            return {**block, "input": text}  # not an object: refused as bad arguments, like in an answer in one piece
+    return {**block, "text": (block.get("text") or "") + "".join(delta.get("text") or "" for delta in own)}
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ from typing import Any, Final
 import httpx
 
 from app.core.errors import AppError, LlmBadOutput, LlmRateLimited, LlmRejected, LlmTimeout, LlmUnavailable
-from app.llm.stream import events_of
 
 MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
 _IDENTITY = {
@@ -80,22 +79,19 @@ class JsonClient:
         async with self._client.stream("POST", path, json=body) as response:
             if response.headers.get("content-encoding", "identity").lower() != "identity":
                 raise LlmBadOutput("the answer is compressed although that was not accepted")
-            raw = await self._read(response)
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in response.aiter_raw():
+                size += len(chunk)
+                if size > self._max_bytes:
+                    raise LlmBadOutput(f"the answer is larger than {self._max_bytes} bytes")
+                chunks.append(chunk)
+            raw = b"".join(chunks)
         self._check_status(response, raw)
         try:
             return self._scrub_all(_decode(raw, response.headers.get("content-type", "")))
         except RecursionError as error:
             raise LlmBadOutput("the answer is nested too deeply") from error
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.aiter_raw():
-            size += len(chunk)
-            if size > self._max_bytes:
-                raise LlmBadOutput(f"the answer is larger than {self._max_bytes} bytes")
-            chunks.append(chunk)
-        return b"".join(chunks)
 
     def _check_status(self, response: httpx.Response, raw: bytes) -> None:
         status = response.status_code
@@ -124,6 +120,16 @@ class JsonClient:
         for secret in self._secrets:
             text = text.replace(secret, "[secret]").replace(secret.removeprefix("Bearer "), "[secret]")
         return text
+
+
+def events_of(text: str) -> list[Any]:
+    """Return the data of Server-Sent Events, in order.
+
+    Raises:
+        ValueError: one of them is not JSON.
+    """
+    lines = (line[5:].strip() for line in text.splitlines() if line.startswith("data:"))
+    return [json.loads(line) for line in lines if line and line != "[DONE]"]
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.llm.base import Message, Reply, ToolCall, ToolSpec, Usage
-from app.llm.stream import openai_completion
 
 PATH = "/chat/completions"
 STREAMING: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
-joined = openai_completion
 _FINISH = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "content_filter": "refusal"}
 
 
@@ -109,6 +107,35 @@ def reply(payload: object) -> Reply:
         model=completion.model,
         finish="refusal" if refused else _FINISH.get(choice.finish_reason or "stop", "other"),
     )
+
+
+def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the chat completion that the chunks make; the last chunk with usage tells it."""
+    choices = [choice for event in events for choice in event.get("choices") or [] if choice.get("index", 0) == 0]
+    deltas = [choice.get("delta") or {} for choice in choices]
+    message = {
+        "content": "".join(delta.get("content") or "" for delta in deltas) or None,
+        "refusal": "".join(delta.get("refusal") or "" for delta in deltas) or None,
+        "tool_calls": _joined_calls(part for delta in deltas for part in delta.get("tool_calls") or []),
+    }
+    finish = next((c["finish_reason"] for c in reversed(choices) if c.get("finish_reason")), None)
+    return {
+        "model": next((event["model"] for event in events if event.get("model")), ""),
+        "choices": [{"message": message, "finish_reason": finish}] if choices else [],
+        "usage": next((event["usage"] for event in reversed(events) if event.get("usage")), None),
+    }
+
+
+def _joined_calls(parts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tool calls; the first part of each names it, later ones add to its arguments."""
+    calls: dict[int, dict[str, Any]] = {}
+    for part in parts:
+        function = part.get("function") or {}
+        call = calls.setdefault(part.get("index", 0), {"id": None, "function": {"name": "", "arguments": ""}})
+        call["id"] = call["id"] or part.get("id")
+        call["function"]["name"] += function.get("name") or ""
+        call["function"]["arguments"] += function.get("arguments") or ""
+    return [calls[index] for index in sorted(calls)]
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -62,17 +62,14 @@ class PriceTable:
             output_tokens=usage.output,
         )
         try:
-            found = self._look_up(provider, model, sizes, at)
+            host = self._api_url
+            if host is not None:
+                found = genai_prices.calc_price(sizes, model, provider_api_url=host, genai_request_timestamp=at)
+            else:
+                found = genai_prices.calc_price(sizes, model, provider_id=provider, genai_request_timestamp=at)
         except (LookupError, ValueError):  # unknown model; figures that contradict each other
             return Cost()
         return Cost(usd=found.total_price, source="table", price_version=self._version)
-
-    def _look_up(
-        self, provider: str, model: str, sizes: genai_prices.Usage, at: datetime | None
-    ) -> genai_prices.types.PriceCalculation:
-        if self._api_url is not None:
-            return genai_prices.calc_price(sizes, model, provider_api_url=self._api_url, genai_request_timestamp=at)
-        return genai_prices.calc_price(sizes, model, provider_id=provider, genai_request_timestamp=at)
 
 
 def _charge(price: Price, usage: Usage) -> Decimal:

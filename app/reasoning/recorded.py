@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.events import ToolKind
@@ -85,7 +86,7 @@ class RecordedReasoner:
 
         async def gathered() -> list[Discovery]:
             found = await self._inner.gather(ctx, name)
-            return [d if d.call_id else d.model_copy(update={"call_id": current_call()}) for d in found]
+            return [d if d.call_id else changed(d, call_id=current_call()) for d in found]
 
         with about(name):
             return await self._record("gather", {"sub_problem": name}, gathered)
