@@ -92,7 +92,10 @@ OWNED_GEAR = GearLimits(max_affixes=6, max_affix_level=100, max_uniques=100, rar
 
 async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, state: BuildState) -> Case:
     """Return what the rules look at; an imported build may wear whatever its owner has."""
-    blueprint, stats, inspection = _complete(state)
+    assert state.blueprint is not None
+    assert state.stats is not None
+    assert state.inspection is not None
+    blueprint, stats, inspection = state.blueprint, state.stats, state.inspection
     if state.origin == "imported":
         demands = changed(demands, floors=changed(demands.floors, gear=OWNED_GEAR))
     worn = {item.base for item in blueprint.items.values()}
@@ -116,10 +119,3 @@ async def _weapons_of(engine: Engine, blueprint: Blueprint) -> frozenset[str]:
         return frozenset()
     main = blueprint.groups[blueprint.main_group - 1].gems[0].gem_id
     return frozenset(word for gem in await engine.facts.gems() if gem.id == main for word in weapon_words(gem))
-
-
-def _complete(state: BuildState) -> tuple[Blueprint, Stats, Inspection]:
-    assert state.blueprint is not None
-    assert state.stats is not None
-    assert state.inspection is not None
-    return state.blueprint, state.stats, state.inspection

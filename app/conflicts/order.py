@@ -39,7 +39,9 @@ def in_order(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
     roots = core or [c for c in found if c.role is Role.ROOT] or found
     groups: dict[str, list[BuildConflict]] = {}
     for conflict in sorted(roots, key=_weight):
-        groups.setdefault(_cause(conflict), []).append(conflict)
+        # The decision that the next way out changes: conflicts that share it are resolved together.
+        pick = conflict.next_suggestion
+        groups.setdefault(pick.sub_problem.value if pick else conflict.id, []).append(conflict)
     return [conflict for group in groups.values() for conflict in group]
 
 
@@ -50,12 +52,6 @@ def resolvable(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
 
 def _weight(conflict: BuildConflict) -> tuple[int, str]:
     return (len(conflict.affected), conflict.id)
-
-
-def _cause(conflict: BuildConflict) -> str:
-    """Return the decision that the next way out changes: conflicts that share it are resolved together."""
-    pick = conflict.next_suggestion
-    return pick.sub_problem.value if pick else conflict.id
 
 
 def caveats(conflicts: list[BuildConflict]) -> list[str]:

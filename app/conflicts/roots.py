@@ -22,13 +22,11 @@ def with_causes(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
     """Return the conflicts, each with what brings it about; only a blocking conflict is a cause."""
     found: dict[str, list[Cause]] = {conflict.id: [] for conflict in conflicts}
     for cause, effect in permutations(conflicts, 2):
-        if cause.severity is Severity.BLOCKING and (because := _because(cause, effect)):
+        if cause.severity is Severity.BLOCKING and (
+            because := next((why for link in LINKS if (why := link(cause, effect)) is not None), None)
+        ):
             found[effect.id].append(Cause(conflict_id=cause.id, because=because, evidence=cause.evidence))
     return [changed(conflict, causes=found[conflict.id]) for conflict in conflicts]
-
-
-def _because(cause: BuildConflict, effect: BuildConflict) -> str | None:
-    return next((why for link in LINKS if (why := link(cause, effect)) is not None), None)
 
 
 def _unusable_skill(cause: BuildConflict, effect: BuildConflict) -> str | None:

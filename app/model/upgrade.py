@@ -37,7 +37,20 @@ def upgraded(stored: Any) -> Any:
         for discovery in state.get("discoveries", [])
     ]
     construction = state.get("construction", {})
-    state["construction"] = {**construction, "notes": _notes(construction.get("notes", {}))}
+    notes = construction.get("notes", {})
+    now = {name: notes[name] for name in _SAME_NOTES if name in notes}
+    if "refining" in notes:
+        now |= notes["refining"]
+    if "tree_alternatives" in notes:
+        now["tree_alternatives"] = [
+            {
+                **{name: tree[name] for name in ("aim", "dps", "ehp")},
+                "given_back": tree["without"],
+                "bought": tree["with"],
+            }
+            for tree in notes["tree_alternatives"]
+        ]
+    state["construction"] = {**construction, "notes": now}
     return state
 
 
@@ -67,19 +80,3 @@ def _constraint(constraint: Any) -> Any:
     values = constraint.get("values", {})
     about = {name: values[name] for name in _ABOUT_THE_ROUND if name in values}
     return {**constraint, **about, "values": _known(values, Details)}
-
-
-def _notes(notes: Any) -> Any:
-    now = {name: notes[name] for name in _SAME_NOTES if name in notes}
-    if "refining" in notes:
-        now |= notes["refining"]
-    if "tree_alternatives" in notes:
-        now["tree_alternatives"] = [
-            {
-                **{name: tree[name] for name in ("aim", "dps", "ehp")},
-                "given_back": tree["without"],
-                "bought": tree["with"],
-            }
-            for tree in notes["tree_alternatives"]
-        ]
-    return now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.model.base import changed
-from app.model.constraints import InvariantSet, InvariantValue
+from app.model.constraints import InvariantSet
 from app.model.dependencies import without_cycles
 from app.model.names import Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
@@ -27,15 +27,11 @@ async def inherit(ctx: PhaseContext, found: InvariantSet, before: InvariantSet) 
     kept = {i.field: i for i in before.invariants if i.provenance is Provenance.EXPLICIT and i.field not in dropped}
     if not kept:
         return found
-    overrides = {**{field: _value(i.value) for field, i in kept.items()}, **ctx.request.overrides}
+    overrides = {**{field: "" if i.value is None else i.value for field, i in kept.items()}, **ctx.request.overrides}
     asked = changed(ctx.request, overrides=overrides)
     again = await ctx.reasoner.extract(asked, ctx.engine)
     merged = [kept[i.field] if i.field in kept and kept[i.field].value == i.value else i for i in again.invariants]
     return changed(again, invariants=merged)
-
-
-def _value(value: InvariantValue) -> str | int | float | bool | list[str]:
-    return "" if value is None else value
 
 
 def is_due(ctx: PhaseContext) -> bool:

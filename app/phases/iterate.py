@@ -189,13 +189,14 @@ _MOST_BY_HAND = 2
 
 def with_caveats(state: BuildState, reason: str) -> BuildState:
     """Return the state as finished: every conflict in words, what was tried, and what could be done by hand."""
-    lines = [reason, *caveats(state.conflicts), *_tried(state.conflicts), *_by_hand(state.conflicts)]
+    lines = [
+        reason,
+        *caveats(state.conflicts),
+        *[f"Tried against it: {', '.join(_words(c))}." for c in blocking(state.conflicts) if c.tried],
+        *_by_hand(state.conflicts),
+    ]
     told = list(dict.fromkeys(line for line in lines if line))
     return changed(state, outcome=Outcome.CAVEATS, caveats=told, progress_label="finished with caveats")
-
-
-def _tried(conflicts: Sequence[BuildConflict]) -> list[str]:
-    return [f"Tried against it: {', '.join(_words(c))}." for c in blocking(conflicts) if c.tried]
 
 
 def _words(conflict: BuildConflict) -> list[str]:

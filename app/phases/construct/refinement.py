@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.conflicts.case import case_of
 from app.conflicts.table import find_conflicts
 from app.model.base import changed
-from app.model.blueprint import Blueprint, Change, apply_changes
+from app.model.blueprint import Change, apply_changes
 from app.model.conflicts import BuildConflict
 from app.model.construction import ConstructProgress
 from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
@@ -43,7 +43,29 @@ class RefineConstruct:
         if not progress.pending and MEASURE not in progress.done:
             progress = changed(progress, pending=[*(progress.notes.levers or []), MEASURE])
         if progress.pending[0] == MEASURE:
-            return await _settled(ctx, ctx.state.refinement, progress)
+            # Keep the changes when they fulfil the wish; otherwise the child is its parent, byte for byte.
+            parent = await parent_of(ctx)
+            checked = await check(ctx.engine, parent, ctx.state.committed)
+            objective = await _objective(ctx, parent, ctx.state.refinement)
+            reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
+            done = ConstructProgress(done=[*progress.done, MEASURE])
+            told = gains(parent.outputs, checked.outputs)
+            if not reached:
+                return PhaseResult(_unchanged(ctx.state, ctx.state.refinement, done, told), Trigger.CONSTRUCTED)
+            count = len(ctx.state.refinement.changes)
+            counted = "1 change" if count == 1 else f"{count} changes"
+            state = changed(
+                ctx.state,
+                blueprint=apply_changes(parent.blueprint, ctx.state.committed),
+                stats=checked.stats,
+                inspection=checked.inspection,
+                refinement=changed(
+                    ctx.state.refinement, after=_two(checked.outputs), reached=True, verdict=f"{told}; {counted}"
+                ),
+                construction=done,
+                progress_label=f"refined: {told}",
+            )
+            return PhaseResult(state, Trigger.CONSTRUCTED, xml=checked.xml)
         return await self._pulled(ctx, ctx.state.refinement, progress)
 
     async def _pulled(self, ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
@@ -95,15 +117,12 @@ async def new_faults(
     ctx: PhaseContext, parent: Parent, changes: Sequence[Change], checked: Checked
 ) -> list[BuildConflict]:
     """Return the blocking conflicts that the parent does not have."""
-    now = await _faults(ctx, ctx.state, apply_changes(parent.blueprint, changes), checked)
+    blueprint = apply_changes(parent.blueprint, changes)
+    measured = changed(ctx.state, blueprint=blueprint, stats=checked.stats, inspection=checked.inspection)
+    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, measured)
+    now = [conflict for conflict in find_conflicts(case) if conflict.severity is Severity.BLOCKING]
     known = {conflict.id for conflict in ctx.state.conflicts}
     return [conflict for conflict in now if conflict.id not in known and conflict.type not in OF_STRENGTH]
-
-
-async def _faults(ctx: PhaseContext, state: BuildState, blueprint: Blueprint, checked: Checked) -> list[BuildConflict]:
-    measured = changed(state, blueprint=blueprint, stats=checked.stats, inspection=checked.inspection)
-    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, measured)
-    return [conflict for conflict in find_conflicts(case) if conflict.severity is Severity.BLOCKING]
 
 
 def _after(
@@ -168,30 +187,6 @@ def _verdict(trial: _Trial) -> str:
 
 def _two(outputs: dict[str, float]) -> dict[str, float]:
     return {key: outputs[key] for key in (DPS, EHP) if key in outputs}
-
-
-async def _settled(ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
-    """Keep the changes when they fulfil the wish; otherwise the child is its parent, byte for byte."""
-    parent = await parent_of(ctx)
-    checked = await check(ctx.engine, parent, ctx.state.committed)
-    objective = await _objective(ctx, parent, refinement)
-    reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
-    done = ConstructProgress(done=[*progress.done, MEASURE])
-    told = gains(parent.outputs, checked.outputs)
-    if not reached:
-        return PhaseResult(_unchanged(ctx.state, refinement, done, told), Trigger.CONSTRUCTED)
-    count = len(refinement.changes)
-    counted = "1 change" if count == 1 else f"{count} changes"
-    state = changed(
-        ctx.state,
-        blueprint=apply_changes(parent.blueprint, ctx.state.committed),
-        stats=checked.stats,
-        inspection=checked.inspection,
-        refinement=changed(refinement, after=_two(checked.outputs), reached=True, verdict=f"{told}; {counted}"),
-        construction=done,
-        progress_label=f"refined: {told}",
-    )
-    return PhaseResult(state, Trigger.CONSTRUCTED, xml=checked.xml)
 
 
 async def _objective(ctx: PhaseContext, parent: Parent, refinement: Refinement) -> RefineObjective:

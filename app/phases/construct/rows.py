@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.base import Facts
-from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, GearItem, SetGroup
+from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, SetGroup
 from app.model.experiments import ChangeRow, Spending
 from app.model.facts import NodeFact
 from app.model.moves import part_of
@@ -28,7 +28,17 @@ async def rows_of(facts: Facts, entries: Sequence[Commit]) -> list[ChangeRow]:
     for entry in _merged(entries):
         worn = [change.item for change in entry.changes if isinstance(change, Equip)]
         known = await knowledge(facts, (item.base for item in worn if item.text is None))
-        row = _row(entry, nodes, known)
+        part, place, before, after, spending = _told(entry.build, entry.changes, nodes, known)
+        row = ChangeRow(
+            part=part,
+            place=place,
+            before=before,
+            after=after,
+            reason=f"{entry.reason}: {gains(entry.before, entry.after)}",
+            figures_before=_shown(entry.before),
+            figures_after=_shown(entry.after),
+            spending=spending,
+        )
         if row.before != row.after:
             rows.append(row)
     return rows
@@ -41,20 +51,6 @@ def _merged(entries: Sequence[Commit]) -> list[Commit]:
     changes = tuple(change for entry in entries for change in entry.changes)
     first = entries[0]
     return [Commit(first.build, changes, first.before, entries[-1].after, first.reason)]
-
-
-def _row(entry: Commit, nodes: Mapping[int, NodeFact], known: Mapping[str, BaseKnowledge]) -> ChangeRow:
-    part, place, before, after, spending = _told(entry.build, entry.changes, nodes, known)
-    return ChangeRow(
-        part=part,
-        place=place,
-        before=before,
-        after=after,
-        reason=f"{entry.reason}: {gains(entry.before, entry.after)}",
-        figures_before=_shown(entry.before),
-        figures_after=_shown(entry.after),
-        spending=spending,
-    )
 
 
 def gains(before: Mapping[str, float], after: Mapping[str, float]) -> str:
@@ -80,26 +76,28 @@ def _told(
 ) -> Told:
     for change in changes:
         if isinstance(change, Equip) and not any(isinstance(c, Allocate) for c in changes):
-            return _item(build, change.item, known)
+            worn = build.items.get(change.item.slot)
+            before = "nothing" if worn is None else worn.title or worn.base
+            facts = known.get(change.item.base, BaseKnowledge(None)).affixes
+            rolls = [*change.item.prefixes, *change.item.suffixes]
+            lines = [" / ".join(facts[roll.id].lines) for roll in rolls if roll.id in facts]
+            runes = [f"{rune} in a socket" for rune in change.item.runes]
+            room = 4 if change.item.slot.startswith(JEWEL_SLOT) else 6
+            spending = [Spending(budget="affix_slots", spent=len(rolls), available=room)]
+
+            if change.item.sockets:
+                spending.append(
+                    Spending(budget="rune_sockets", spent=len(change.item.runes), available=change.item.sockets)
+                )
+            after = (
+                f"{change.item.rarity.lower()} {change.item.base}: {'; '.join([*lines, *runes])}"
+                if lines or runes
+                else change.item.base
+            )
+            return part_of(change.item.slot).value, change.item.slot, before, after, spending
         if isinstance(change, SetGroup):
             return _group(build, change)
     return _passives(build, changes, nodes)
-
-
-def _item(build: Blueprint, item: GearItem, known: Mapping[str, BaseKnowledge]) -> Told:
-    worn = build.items.get(item.slot)
-    before = "nothing" if worn is None else worn.title or worn.base
-    facts = known.get(item.base, BaseKnowledge(None)).affixes
-    rolls = [*item.prefixes, *item.suffixes]
-    lines = [" / ".join(facts[roll.id].lines) for roll in rolls if roll.id in facts]
-    runes = [f"{rune} in a socket" for rune in item.runes]
-    room = 4 if item.slot.startswith(JEWEL_SLOT) else 6
-    spending = [Spending(budget="affix_slots", spent=len(rolls), available=room)]
-
-    if item.sockets:
-        spending.append(Spending(budget="rune_sockets", spent=len(item.runes), available=item.sockets))
-    after = f"{item.rarity.lower()} {item.base}: {'; '.join([*lines, *runes])}" if lines or runes else item.base
-    return part_of(item.slot).value, item.slot, before, after, spending
 
 
 def _group(build: Blueprint, change: SetGroup) -> Told:

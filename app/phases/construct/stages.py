@@ -53,22 +53,18 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
     """Return the stage for the reasoner of this step."""
 
     async def advise(search: SearchContext) -> StageResult:
-        return await _advised(ctx, search)
+        experimenter = await MoveExperimenter.open(search)
+        state = changed(ctx.state, blueprint=search.blueprint, stats=None)
+        ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter)
+        notes: list[Advice] = []
+        for idea in ideas:
+            problem = await experimenter.keep(idea.moves)
+            notes.append(Advice(idea=idea.name, reason=idea.reason, refused_because=problem))
+        kept = [note.idea for note in notes if not note.refused_because]
+        label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(ideas)} ideas helps" if ideas else ""
+        return StageResult(experimenter.incumbent.blueprint, notes=StageNotes(advice=notes), label=label or "no advice")
 
     return SearchStage(ADVICE, "taking advice", frozenset(), frozenset(), advise)
-
-
-async def _advised(ctx: PhaseContext, search: SearchContext) -> StageResult:
-    experimenter = await MoveExperimenter.open(search)
-    state = changed(ctx.state, blueprint=search.blueprint, stats=None)
-    ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter)
-    notes: list[Advice] = []
-    for idea in ideas:
-        problem = await experimenter.keep(idea.moves)
-        notes.append(Advice(idea=idea.name, reason=idea.reason, refused_because=problem))
-    kept = [note.idea for note in notes if not note.refused_because]
-    label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(ideas)} ideas helps" if ideas else ""
-    return StageResult(experimenter.incumbent.blueprint, notes=StageNotes(advice=notes), label=label or "no advice")
 
 
 WATCHED = frozenset({"gear"})
@@ -126,21 +122,18 @@ class ConstructPhase:
         plan = plan_of(ctx.state.sub_problems)
         progress = ctx.state.construction
         if not progress.pending:
-            progress = self._begin(ctx, plan)
+            before = ctx.state.construction.notes
+            founded = is_founded(ctx.state.blueprint, plan, ctx.demands.level)
+            known = before.reopened if before.reopened and founded else None
+            chosen = self._chosen(ctx.state, known)
+            chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
+            notes = StageNotes(evaluations=before.evaluations) if known is None else changed(before, reopened=[])
+            progress = ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
             if ctx.state.iteration == 0 and ctx.request.mode is Mode.INITIAL:
                 ctx, progress = await self._remembering(ctx, plan, progress)
         if progress.pending[0] == MEASURE:
             return await self._measure(ctx, plan, progress)
         return await self._advance(ctx, plan, progress)
-
-    def _begin(self, ctx: PhaseContext, plan: Plan) -> ConstructProgress:
-        before = ctx.state.construction.notes
-        founded = is_founded(ctx.state.blueprint, plan, ctx.demands.level)
-        known = before.reopened if before.reopened and founded else None
-        chosen = self._chosen(ctx.state, known)
-        chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
-        notes = StageNotes(evaluations=before.evaluations) if known is None else changed(before, reopened=[])
-        return ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
 
     async def _remembering(
         self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress
@@ -168,7 +161,9 @@ class ConstructPhase:
     async def _advance(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         name = progress.pending[0]
         stage = advice_stage(ctx) if name == ADVICE else self._named[name]
-        blueprint = ctx.state.blueprint or _bare(plan, ctx.demands.level)
+        blueprint = ctx.state.blueprint or Blueprint(
+            class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
+        )
         async with open_parallel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
             result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:
@@ -215,10 +210,6 @@ async def _worth(ctx: SearchContext, stats: Stats, inspection: Inspection) -> fl
     figures = {**stats.values, DPS: stats.dps or 0.0}
     objective = replace(objective_for(ctx), flask_mana=await flask_mana(ctx))
     return round(objective.requiring(required_attributes(inspection)).score(figures), 6)
-
-
-def _bare(plan: Plan, level: int) -> Blueprint:
-    return Blueprint(class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=level)
 
 
 def _after_stage(

@@ -73,7 +73,21 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     state = _opened(ctx.state, _refinement(reading, parent), parent)
     hopeless = await _hopeless(ctx, reading, parent)
     if hopeless is not None:
-        state = _given_up(state, hopeless)
+        # The state with nothing to pull.
+        experiment = Experiment(
+            id="screen-none",
+            question="What can be measured?",
+            sub_problem=SubProblemName.DAMAGE_SCALING,
+            stage="screen",
+            metric=DPS,
+            verdict=f"no change recommended: {hopeless}",
+        )
+        state = changed(
+            state,
+            construction=ConstructProgress(notes=changed(state.construction.notes, levers=[])),
+            assumptions=list(dict.fromkeys([*state.assumptions, f"{hopeless[0].upper()}{hopeless[1:]}."])),
+            experiments=[*state.experiments, experiment],
+        )
     label = f"understood: {_TITLES.get(reading.wish.direction, 'improve damage and effective hit points')}"
     return PhaseResult(changed(state, progress_label=label), invariants=after)
 
@@ -88,24 +102,6 @@ async def _hopeless(ctx: PhaseContext, reading: RefineReading, parent: Parent) -
     if reading.wish.direction == "damage" and parent.outputs.get(DPS, 0.0) <= 0:
         return "the engine shows no damage for any skill of the build, so more of it cannot be measured"
     return None
-
-
-def _given_up(state: BuildState, why: str) -> BuildState:
-    """Return the state with nothing to pull."""
-    experiment = Experiment(
-        id="screen-none",
-        question="What can be measured?",
-        sub_problem=SubProblemName.DAMAGE_SCALING,
-        stage="screen",
-        metric=DPS,
-        verdict=f"no change recommended: {why}",
-    )
-    return changed(
-        state,
-        construction=ConstructProgress(notes=changed(state.construction.notes, levers=[])),
-        assumptions=list(dict.fromkeys([*state.assumptions, f"{why[0].upper()}{why[1:]}."])),
-        experiments=[*state.experiments, experiment],
-    )
 
 
 async def _said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:

@@ -62,7 +62,33 @@ class StrategicExplore:
         deep = [await self._measured(ctx, option, deep=True) for option in finalists]
         checking = _experiment("check", deep)
         state = _noted(ctx.state, screening, checking)
-        return _settled(state, deep, checking)
+        # Put the best way in place; questions that were answered on the strength of another one are open again.
+        sub = state.sub_problems[Q.DAMAGE_DELIVERY]
+        assert sub.decision is not None
+        current = next((way for way in deep if way.option.name == sub.decision.name), None)
+        best = _ranked(deep)[0]
+        if best is current or (current is not None and best.score < current.score + CLEARLY):
+            return changed(state, progress_label=f"compared: {sub.decision.name} stays")
+        old = Option(
+            name=sub.decision.name,
+            choice=sub.decision.choice,
+            score=None if current is None else current.score,
+            reason=sub.decision.reason,
+            rejected_because=f"measured weaker (experiment {checking.id})",
+        )
+        others = [option for option in sub.decision.alternatives if option.name != best.option.name]
+        decision = Decision(
+            name=best.option.name,
+            choice=best.option.choice,
+            reason=f"{best.option.reason} Measured best by experiment {checking.id}.".strip(),
+            alternatives=[old, *others],
+        )
+        subs = {
+            name: other.reopen(attempted=False) if Q.DAMAGE_DELIVERY in other.depends_on else other
+            for name, other in state.sub_problems.items()
+        }
+        subs[Q.DAMAGE_DELIVERY] = sub.reopen(attempted=False).decide(decision)
+        return changed(state, sub_problems=subs, progress_label=f"compared: {decision.name} instead")
 
     async def _measured(self, ctx: PhaseContext, option: Option, deep: bool) -> Way:
         """Found the build with this way of dealing damage, choose its supports when asked to, and measure."""
@@ -100,12 +126,10 @@ def ways_of(state: BuildState, invariants: InvariantSet) -> list[Option]:
     ways: dict[tuple[object, ...], Option] = {}
     for option in [first, *decision.alternatives]:
         if isinstance(option.choice, DeliveryChoice) and (option.choice.skill_id == skill or not named):
-            ways.setdefault(_kernel(option.choice), option)
+            ways.setdefault(
+                (option.choice.skill_id, tuple(option.choice.weapon_types[:1]), option.choice.off_hand), option
+            )
     return list(ways.values())[:VARIANTS]
-
-
-def _kernel(choice: DeliveryChoice) -> tuple[object, ...]:
-    return (choice.skill_id, tuple(choice.weapon_types[:1]), choice.off_hand)
 
 
 def _ranked(ways: Sequence[Way]) -> list[Way]:
@@ -144,33 +168,3 @@ def _noted(state: BuildState, *experiments: Experiment) -> BuildState:
     for experiment in experiments:
         exploration = spent(exploration, experiment.engine_calls, len(experiment.variants))
     return changed(state, experiments=[*state.experiments, *experiments], exploration=exploration)
-
-
-def _settled(state: BuildState, deep: Sequence[Way], checking: Experiment) -> BuildState:
-    """Put the best way in place; the questions that were answered on the strength of another one are open again."""
-    sub = state.sub_problems[Q.DAMAGE_DELIVERY]
-    assert sub.decision is not None
-    current = next((way for way in deep if way.option.name == sub.decision.name), None)
-    best = _ranked(deep)[0]
-    if best is current or (current is not None and best.score < current.score + CLEARLY):
-        return changed(state, progress_label=f"compared: {sub.decision.name} stays")
-    old = Option(
-        name=sub.decision.name,
-        choice=sub.decision.choice,
-        score=None if current is None else current.score,
-        reason=sub.decision.reason,
-        rejected_because=f"measured weaker (experiment {checking.id})",
-    )
-    others = [option for option in sub.decision.alternatives if option.name != best.option.name]
-    decision = Decision(
-        name=best.option.name,
-        choice=best.option.choice,
-        reason=f"{best.option.reason} Measured best by experiment {checking.id}.".strip(),
-        alternatives=[old, *others],
-    )
-    subs = {
-        name: other.reopen(attempted=False) if Q.DAMAGE_DELIVERY in other.depends_on else other
-        for name, other in state.sub_problems.items()
-    }
-    subs[Q.DAMAGE_DELIVERY] = sub.reopen(attempted=False).decide(decision)
-    return changed(state, sub_problems=subs, progress_label=f"compared: {decision.name} instead")

@@ -90,14 +90,10 @@ def _told(sub: SubProblem, rows: Sequence[Spending], values: Mapping[str, Sequen
     assert sub.decision is not None
     metric = EHP if sub.name in _ABOUT_LIFE else DPS
     spending = with_marginals(rows, values, metric)
-    return changed(sub, decision=_with_next_best(sub.decision, spending))
-
-
-def _with_next_best(decision: Decision, spending: Sequence[Spending]) -> Decision:
-    """Put the best use that was given up among the alternatives, one per budget."""
-    others = [option for option in decision.alternatives if not option.name.startswith(_ONE_MORE)]
-    given_up = [_given_up(decision, row) for row in spending if row.next_best]
-    return changed(decision, spending=list(spending), alternatives=[*others, *given_up])
+    # Put the best use that was given up among the alternatives, one per budget.
+    others = [option for option in sub.decision.alternatives if not option.name.startswith(_ONE_MORE)]
+    given_up = [_given_up(sub.decision, row) for row in spending if row.next_best]
+    return changed(sub, decision=changed(sub.decision, spending=list(spending), alternatives=[*others, *given_up]))
 
 
 _ONE_MORE = "one more of "

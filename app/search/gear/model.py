@@ -132,7 +132,18 @@ def choose(problem: GearProblem) -> dict[str, dict[GearOption, int]] | None:
             columns[option] = programme.column(cost, 0, most if option.kind == "rune" else 1, whole=True)
     for pool in problem.pools:
         _slot_rows(programme, pool, columns)
-    _worth_rows(programme, problem, columns)
+    # Add the worth of damage and EHP: the lowest of three lines, because it is concave.
+    objective, floors = problem.objective, problem.objective.floors
+    figures: list[tuple[Callable[[Values], float], float, Floor]] = [
+        (lambda values: values.damage, objective.damage_weight, floors.dps),
+        (lambda values: values.life, objective.ehp_weight, floors.ehp),
+    ]
+    for figure, weight, floor in figures:
+        entries, start = _sum_over(problem, columns, problem.worth, problem.worn, figure)
+        helper = programme.column(-weight, -1e4, 1e4, whole=False)
+        for slope, offset in segments(floor):
+            scaled = {column: -slope * value for column, value in entries.items()}
+            programme.row({helper: 1.0, **scaled}, -float("inf"), slope * start + offset)
     _demand_rows(programme, problem, columns)
     solution = programme.solve()
     if solution is None:
@@ -168,21 +179,6 @@ def _slot_rows(programme: _Programme, pool: SlotPool, columns: Mapping[GearOptio
     for option in runes:
         hosts = {bases[name]: -4.0 for name in sorted(pool.runes[option.id]) if name in bases}
         programme.row({columns[option]: 1.0, **hosts}, -inf, 0)
-
-
-def _worth_rows(programme: _Programme, problem: GearProblem, columns: Mapping[GearOption, int]) -> None:
-    """Add the worth of damage and EHP: the lowest of three lines, because it is concave."""
-    objective, floors = problem.objective, problem.objective.floors
-    figures: list[tuple[Callable[[Values], float], float, Floor]] = [
-        (lambda values: values.damage, objective.damage_weight, floors.dps),
-        (lambda values: values.life, objective.ehp_weight, floors.ehp),
-    ]
-    for figure, weight, floor in figures:
-        entries, start = _sum_over(problem, columns, problem.worth, problem.worn, figure)
-        helper = programme.column(-weight, -1e4, 1e4, whole=False)
-        for slope, offset in segments(floor):
-            scaled = {column: -slope * value for column, value in entries.items()}
-            programme.row({helper: 1.0, **scaled}, -float("inf"), slope * start + offset)
 
 
 def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[GearOption, int]) -> None:

@@ -127,7 +127,13 @@ async def finish(ctx: SearchContext) -> StageResult:
     incumbent = await Incumbent.open(ctx)
     inspection = await incumbent.learn_requirements()
     idle = {(finding.group, finding.gem) for finding in inspection.idle_gems if finding.gem > 1}
-    await _drop_gems(incumbent, idle)
+    changes: list[Change] = []
+    for index in sorted({group for group, _ in idle}):
+        group = incumbent.blueprint.groups[index - 1]
+        kept = [gem for place, gem in enumerate(group.gems, start=1) if (index, place) not in idle]
+        changes.append(SetGroup(index=index, group=changed(group, gems=kept)))
+    if changes:
+        await incumbent.commit(changes)
     search = await _search(ctx, incumbent, POLISHING)
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph).run()
@@ -138,28 +144,19 @@ async def finish(ctx: SearchContext) -> StageResult:
     )
 
 
-async def _drop_gems(incumbent: Incumbent, idle: set[tuple[int, int]]) -> None:
-    changes: list[Change] = []
-    for index in sorted({group for group, _ in idle}):
-        group = incumbent.blueprint.groups[index - 1]
-        kept = [gem for place, gem in enumerate(group.gems, start=1) if (index, place) not in idle]
-        changes.append(SetGroup(index=index, group=changed(group, gems=kept)))
-    if changes:
-        await incumbent.commit(changes)
-
-
 async def _search(
     ctx: SearchContext, incumbent: Incumbent, limits: TreeLimits, sockets: Sockets | None = None
 ) -> TreeSearch:
     graph = await main_graph(ctx)
     banned = banned_nodes(ctx, graph)
     return TreeSearch(
-        incumbent, graph, ctx.plan.scaling.keywords, banned, limits=limits, sockets=sockets or _empty(incumbent)
+        incumbent,
+        graph,
+        ctx.plan.scaling.keywords,
+        banned,
+        limits=limits,
+        sockets=sockets or JewelSockets(incumbent, None),
     )
-
-
-def _empty(incumbent: Incumbent) -> Sockets:
-    return JewelSockets(incumbent, None)
 
 
 def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:

@@ -14,7 +14,7 @@ from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import Incumbent
-from app.search.objective import Guard, Objective, objective_for
+from app.search.objective import Guard, objective_for
 from app.search.skills.gems import ModeSearch, by_id, gem, group_index, monster_of, offering, variants
 from app.search.skills.secondary import ONE_AT_A_TIME, SkillSearch
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
@@ -116,15 +116,13 @@ async def _nearest(ctx: SearchContext) -> str | None:
     return None
 
 
-def _early(ctx: SearchContext) -> Objective:
-    """Return the objective while gear is not made yet: gear will see to resistances and attributes."""
-    whole = objective_for(ctx)
-    return whole if ctx.notes.gear_made else whole.without(Guard.RESISTANCE, Guard.ATTRIBUTES)
-
-
 async def main_supports(ctx: SearchContext) -> StageResult:
     """Choose the main skill's supports."""
-    incumbent = await Incumbent.open(ctx, _early(ctx))
+    # The objective while gear is not made yet: gear will see to resistances and attributes.
+    whole = objective_for(ctx)
+    incumbent = await Incumbent.open(
+        ctx, whole if ctx.notes.gear_made else whole.without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+    )
     facts = by_id(await ctx.engine.facts.gems())
     main = incumbent.blueprint.main_group
     search = SupportSelection(incumbent, main, _rules(ctx, incumbent, main, facts), facts)
@@ -185,7 +183,12 @@ async def _add_skills(
 ) -> StageResult:
     incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
     if anew:
-        await _clear(incumbent, {fact.id for fact in wanted})
+        # Remove the groups of these skills, but never the main group.
+        ids = {fact.id for fact in wanted}
+        groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
+        gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
+        if gone:
+            await incumbent.commit([RemoveGroup(index=index) for index in reversed(gone)])
     await incumbent.learn_requirements()
     facts = by_id(await ctx.engine.facts.gems())
     search = await _search(ctx, incumbent)
@@ -202,21 +205,16 @@ async def _add_skills(
 
 async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
     free = ctx.plan.spirit.reserve_free
-    return SkillSearch(incumbent, ctx.demands.level, await weapon_types(ctx), free, _main(incumbent), ctx.demands.gear)
-
-
-async def _clear(incumbent: Incumbent, ids: set[str]) -> None:
-    """Remove the groups of these skills, but never the main group."""
-    groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
-    gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
-    if gone:
-        await incumbent.commit([RemoveGroup(index=index) for index in reversed(gone)])
-
-
-def _main(incumbent: Incumbent) -> bool:
-    """Return whether the main group counts into FullDPS, so that other groups may as well."""
+    # Whether the main group counts into FullDPS, so that other groups may as well.
     groups: list[SkillGroup] = incumbent.blueprint.groups
-    return groups[incumbent.blueprint.main_group - 1].in_full_dps
+    return SkillSearch(
+        incumbent,
+        ctx.demands.level,
+        await weapon_types(ctx),
+        free,
+        groups[incumbent.blueprint.main_group - 1].in_full_dps,
+        ctx.demands.gear,
+    )
 
 
 async def weapon_types(ctx: SearchContext) -> frozenset[str]:
