@@ -25,7 +25,7 @@ _TEXT = TypeAdapter(str)
 
 
 @dataclass(frozen=True)
-class Limits:
+class SessionLimits:
     """Bounds on one child: seconds per call, extra seconds per what-if candidate, candidates per call, memory."""
 
     call_deadline_s: float = 60.0
@@ -65,7 +65,7 @@ class ProcessSession:
     brings it to the same build and goes on, so repeating a failed call is all that a caller has to do.
     """
 
-    def __init__(self, open_channel: Callable[[], Awaitable[Channel]], limits: Limits) -> None:
+    def __init__(self, open_channel: Callable[[], Awaitable[Channel]], limits: SessionLimits) -> None:
         self._open_channel = open_channel
         self._limits = limits
         self._channel: Channel | None = None

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from app.core.errors import EngineCrashed, EngineError
 from app.engine.base import Facts, ProcessFacts, Session
 from app.engine.channel import Channel
-from app.engine.client import Limits, ProcessSession
+from app.engine.client import ProcessSession, SessionLimits
 from app.engine.protocol import MAX_LINE_BYTES
 from app.engine.spares import Spares
 from app.engine.zygote import Child, Zygote, launch
@@ -39,7 +39,7 @@ class ProcessEngine:
     ) -> None:
         # The hard bound leaves room above the limit, so that a child is replaced in peace before it runs into it.
         self._arguments = {**(options or {}), "backend": backend, "memory-bytes": str(2 * memory_limit_bytes)}
-        self._limits = Limits(call_deadline_s, candidate_deadline_s, memory_bytes=memory_limit_bytes)
+        self._limits = SessionLimits(call_deadline_s, candidate_deadline_s, memory_bytes=memory_limit_bytes)
         self._start_deadline_s = start_deadline_s
         self._fork_deadline_s = fork_deadline_s
         self._max_line_bytes = max_line_bytes

@@ -31,7 +31,7 @@ BACKENDS = {
 _MAX_MESSAGE_CHARS = 2000
 
 
-class Zygote:
+class ForkServer:
     """Forks sessions on request and reaps them, until its control socket closes."""
 
     def __init__(self, control: socket.socket, backend: Backend, memory_bytes: int) -> None:
@@ -145,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     gc.collect()
     gc.freeze()
     control.send(json.dumps({"ready": version}).encode())
-    Zygote(control, backend, options.memory_bytes).run()
+    ForkServer(control, backend, options.memory_bytes).run()
     return 0
 
 

@@ -40,7 +40,7 @@ class ContextFactory(Protocol):
 
 
 @dataclass(frozen=True)
-class Limits:
+class DriverLimits:
     """Bounds on one build.
 
     `budget_s`: seconds of work since the build was last taken up, None = unbounded. `attempts`: how often it may be
@@ -60,7 +60,7 @@ class Driver:
         store: BuildStore,
         phases: Mapping[Phase, PhaseStep],
         contexts: ContextFactory,
-        limits: Limits | None = None,
+        limits: DriverLimits | None = None,
         clock: Clock | None = None,
         memory: MemoryStore | None = None,
         observer: BuildObserver | None = None,
@@ -68,7 +68,7 @@ class Driver:
         self._store = store
         self._phases = phases
         self._contexts = contexts
-        self._limits = limits or Limits()
+        self._limits = limits or DriverLimits()
         self._clock = clock or SystemClock()
         self._memory = memory or NoMemory()
         self._observer = observer or _Nobody()
@@ -152,7 +152,7 @@ class _Nobody:
 class _Run:
     """One taking-up of a build: its lease and how much time is left."""
 
-    def __init__(self, lease: Lease, limits: Limits, clock: Clock) -> None:
+    def __init__(self, lease: Lease, limits: DriverLimits, clock: Clock) -> None:
         self.lease = lease
         self._limits = limits
         self._clock = clock

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from app.core.clock import SystemClock
 from app.core.config import Settings, resource_dir
 from app.core.ids import BuildId
-from app.machine.driver import Driver, Limits
+from app.machine.driver import Driver, DriverLimits
 from app.metrics.efficiency import BASELINE, load_targets
 from app.model.names import Phase
 from app.model.record import BuildRecord, EngineChoice
@@ -147,7 +147,7 @@ def _runner(
         opened.builds,
         phase_steps(sessions=engine_workers(settings)),
         contexts,
-        Limits(budget_s=settings.build_budget_seconds),
+        DriverLimits(budget_s=settings.build_budget_seconds),
         memory=memory_store(settings, opened),
         observer=traced,
     )

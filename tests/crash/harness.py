@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import event
 
 from app.engine.base import Engine
-from app.machine.driver import Driver, Limits
+from app.machine.driver import Driver, DriverLimits
 from app.model.events import ToolEvent
 from app.model.names import Phase
 from app.model.record import BuildRecord, BuildRequest
@@ -158,7 +158,7 @@ async def _work(plan: Plan) -> None:
         builds: Any = DeadlyBuilds(storage.builds, guillotine)
         events: Any = DeadlyEvents(storage.events, guillotine) if plan.events else storage.events
         contexts = RecordedContexts(lambda r: product.engine, lambda r: product.reasoner, ToolRunner(events))
-        runner = LocalRunner(Driver(builds, product.phases, contexts, Limits(poll_s=0.05)), builds)
+        runner = LocalRunner(Driver(builds, product.phases, contexts, DriverLimits(poll_s=0.05)), builds)
         waiting = await storage.builds.runnable()
         await runner.start()
         for build_id in waiting:

@@ -17,7 +17,7 @@ import pytest
 
 from app.core.errors import EngineCrashed, EngineError
 from app.engine.channel import Channel
-from app.engine.client import Limits, ProcessSession
+from app.engine.client import ProcessSession, SessionLimits
 from app.engine.zygote import Child, Zygote, launch
 from app.model.blueprint import Blueprint
 from tests.unit.engine.conftest import SCRIPTED, Script, is_running, open_engine, open_files, wait_until
@@ -135,7 +135,7 @@ async def test_a_session_closed_while_its_child_comes_leaves_no_child() -> None:
         await gate.wait()
         return await Channel.to(await zygote.fork(60))
 
-    session = ProcessSession(open_channel, Limits())
+    session = ProcessSession(open_channel, SessionLimits())
     files = open_files()
     call = asyncio.create_task(session.build(Blueprint(class_name="A", level=1)))
     await asyncio.sleep(0)

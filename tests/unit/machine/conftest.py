@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.machine.driver import Driver, Limits
+from app.machine.driver import Driver, DriverLimits
 from app.model.names import Phase
 from app.model.record import BuildRecord
 from app.phases.base import PhaseStep
@@ -27,11 +27,11 @@ class Workshop:
     storage: Storage
     engine: FakeEngine
 
-    def driver(self, phases: Mapping[Phase, PhaseStep] | None = None, limits: Limits | None = None) -> Driver:
+    def driver(self, phases: Mapping[Phase, PhaseStep] | None = None, limits: DriverLimits | None = None) -> Driver:
         contexts = RecordedContexts(
             lambda record: self.engine, lambda record: FakeReasoner(), ToolRunner(self.storage.events)
         )
-        return Driver(self.storage.builds, phases or steps(), contexts, limits or Limits(poll_s=0.01))
+        return Driver(self.storage.builds, phases or steps(), contexts, limits or DriverLimits(poll_s=0.01))
 
     async def queued(self, **fields: Any) -> str:
         return (await self.storage.builds.insert(new_record(**fields))).id

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from app.core.errors import EngineCrashed, EngineMissing, ReasonerError
-from app.machine.driver import Driver, Limits
+from app.machine.driver import Driver, DriverLimits
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.events import CallOutcome, ToolEvent
@@ -179,7 +179,7 @@ async def test_a_cancelled_build_goes_on_when_resumed(workshop: Workshop) -> Non
 async def test_a_zombie_stops_quietly_and_writes_nothing(workshop: Workshop) -> None:
     endless = Endless()
     build = await workshop.queued()
-    zombie = asyncio.create_task(workshop.driver(steps(construct=endless), Limits(poll_s=3600)).drive(build))
+    zombie = asyncio.create_task(workshop.driver(steps(construct=endless), DriverLimits(poll_s=3600)).drive(build))
     await endless.begun.wait()
     await workshop.driver().drive(build)
     finished = await workshop.get(build), await workshop.told(build)
@@ -198,7 +198,7 @@ async def test_a_zombie_that_finishes_its_step_has_it_refused(workshop: Workshop
             return PhaseResult(ctx.state.model_copy(update={"iteration": 99}), Trigger.EXPLORED)
 
     build = await workshop.queued()
-    await workshop.driver(steps(explore=Overtaken()), Limits(poll_s=3600)).drive(build)
+    await workshop.driver(steps(explore=Overtaken()), DriverLimits(poll_s=3600)).drive(build)
     record = await workshop.get(build)
     assert (record.status, record.state.iteration, record.epoch) == (BuildStatus.COMPLETE, 1, 2)
     assert [kind for kind, _ in await workshop.told(build)].count("finished") == 1
@@ -217,7 +217,7 @@ async def test_a_zombie_leaves_no_tool_event_behind(workshop: Workshop) -> None:
 
     events: list[ToolEvent] = []
     build = await workshop.queued()
-    await workshop.driver(steps(explore=Overtaken()), Limits(poll_s=3600)).drive(build)
+    await workshop.driver(steps(explore=Overtaken()), DriverLimits(poll_s=3600)).drive(build)
     assert await workshop.storage.events.all(build) == events
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert "pob.facts.classes" in {event.tool for event in events}
@@ -275,7 +275,7 @@ async def test_out_of_time_without_a_valid_build_fails(workshop: Workshop) -> No
     build = await workshop.queued()
     await workshop.storage.builds.claim(build)
     await workshop.storage.builds.checkpoint(build, 1, Checkpoint(BuildState(phase=Phase.CONSTRUCT)))
-    await workshop.driver(steps(construct=endless), Limits(budget_s=1, poll_s=0.01)).drive(build)
+    await workshop.driver(steps(construct=endless), DriverLimits(budget_s=1, poll_s=0.01)).drive(build)
     record = await workshop.get(build)
     assert record.failure is not None
     assert (record.failure.code, endless.ended) == ("budget_exceeded", "cancelled")
@@ -296,7 +296,7 @@ async def test_out_of_time_with_a_best_build_ends_with_caveats(workshop: Worksho
     await workshop.storage.builds.claim(build)
     state = BuildState(phase=phase, iteration=1, best=best, blueprint=blueprint.model_copy(update={"level": 91}))
     await workshop.storage.builds.checkpoint(build, 1, Checkpoint(state))
-    await workshop.driver(steps(**{phase.value: Endless()}), Limits(budget_s=0.05, poll_s=0.01)).drive(build)
+    await workshop.driver(steps(**{phase.value: Endless()}), DriverLimits(budget_s=0.05, poll_s=0.01)).drive(build)
     record = await workshop.get(build)
     assert (record.status, record.state.outcome) == (BuildStatus.COMPLETE, Outcome.CAVEATS)
     assert record.state.blueprint == blueprint

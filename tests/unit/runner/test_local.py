@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import StorageError
-from app.machine.driver import Driver, Limits
+from app.machine.driver import Driver, DriverLimits
 from app.model.names import BuildStatus, Phase
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.runner.local import LocalRunner
@@ -35,7 +35,7 @@ def a_runner(
 ) -> LocalRunner:
     engine = FakeEngine()
     contexts = RecordedContexts(lambda r: engine, lambda r: FakeReasoner(), ToolRunner(storage.events))
-    driver = Driver(storage.builds, phases or steps(), contexts, Limits(poll_s=0.01))
+    driver = Driver(storage.builds, phases or steps(), contexts, DriverLimits(poll_s=0.01))
     return LocalRunner(driver, storage.builds, concurrency, grace_s)
 
 
