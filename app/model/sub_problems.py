@@ -75,11 +75,15 @@ class SpiritChoice(Model):
 
 
 class RequirementsChoice(Model):
-    """Attribute and resistance targets that gear and travel passives must meet."""
+    """Attribute and resistance targets that gear and travel passives must meet.
+
+    `ehp_weight`: how much more effective hit points count because a repair asked gear for them.
+    """
 
     kind: Literal["stat_requirements"] = "stat_requirements"
     attributes: dict[str, int] = Field(default_factory=dict)
     resistances: dict[str, int] = Field(default_factory=dict)
+    ehp_weight: float = 1.0
 
 
 Choice = Annotated[

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from app.model.base import changed
 from app.model.demands import FIGHT_S, Floor, Floors
-from app.model.names import Attribute, Demand, Goal
+from app.model.names import Attribute, Demand
 from app.model.stats import (
     ATTRIBUTE_METRICS,
     CHAOS_RESISTANCE,
@@ -190,29 +190,21 @@ def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
     return gap
 
 
-_GOAL_WEIGHTS = {
-    Goal.MAPPING: (1.0, 1.0),
-    Goal.BOSSING: (1.2, 1.0),
-    Goal.LEVELING: (1.0, 0.8),
-    Goal.ALL_ROUND: (1.0, 1.0),
-}
-
-
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
 
 
 def objective_for(ctx: SearchContext) -> Objective:
-    """Return the objective of a build: weights from goal, hardcore, plan and what conflicts demand."""
-    damage, ehp = _GOAL_WEIGHTS[ctx.demands.goal]
+    """Return the objective of a build, with the weights that the answers carry.
+
+    Goal, hardcore and repairs are weighed where the question is answered, and nowhere else.
+    """
     demands = {constraint.demand for constraint in ctx.plan.constraints}
-    ehp *= (1.6 if ctx.demands.hardcore else 1.0) * (1.5 if Demand.MORE_EFFECTIVE_LIFE in demands else 1.0)
-    damage *= 1.5 if Demand.MORE_DAMAGE in demands else 1.0
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
     floors = changed(ctx.demands.floors, ehp=Floor(least=ctx.demands.floors.ehp.least, good=target))
     return Objective(
         floors=floors,
-        damage_weight=damage * ctx.plan.scaling.damage_weight,
-        ehp_weight=ehp * ctx.plan.survivability.ehp_weight,
+        damage_weight=ctx.plan.scaling.damage_weight,
+        ehp_weight=ctx.plan.survivability.ehp_weight * ctx.plan.requirements.ehp_weight,
         pressed=frozenset(
             {Guard.SUSTAIN} if demands & _PAYMENT_DEMANDS or ctx.plan.sustain.prefer_cheaper_supports else ()
         ),

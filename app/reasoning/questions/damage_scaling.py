@@ -154,7 +154,7 @@ def _words(brief: Brief, gem: GemFact | None, types: list[str]) -> list[str]:
 
 def _option(brief: Brief, types: list[str], words: list[str], name: str, reason: str, against: str) -> Option:
     ruled_out, demands = brief.exclusions, brief.demands
-    weight = {Goal.BOSSING: 1.2, Goal.LEVELING: 1.0}.get(demands.goal, 1.0) * (0.85 if demands.hardcore else 1.0)
+    weight = (1.2 if demands.goal is Goal.BOSSING else 1.0) * (0.85 if demands.hardcore else 1.0)
     choice = ScalingChoice(
         damage_types=types,
         keywords=words,

@@ -11,6 +11,7 @@ from pydantic import Field
 from app.knowledge.gems import attributes_of, gem_requirement
 from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
+from app.model.base import changed
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.names import Attribute, Demand, GearTier, Provenance, SubProblemName
 from app.model.sub_problems import Choice, Constraint, Decision, DeliveryChoice, Discovery, Option, RequirementsChoice
@@ -20,6 +21,7 @@ from app.reasoning.questions.brief import Brief
 
 Element = Literal["fire", "cold", "lightning", "chaos"]
 _PER_SUPPORT, _SUPPORTS = 5, 5
+_STEP = 1.5
 _ATTRIBUTES = ("str", "dex", "int")
 _NAMES = {"str": "str", "dex": "dex", "int": "int", "strength": "str", "dexterity": "dex", "intelligence": "int"}
 _ELEMENTS = ("fire", "cold", "lightning")
@@ -37,7 +39,7 @@ class RequirementsQuestion(QuestionKind[RequirementsAnswer]):
 
     name = SubProblemName.STAT_REQUIREMENTS
     answer = RequirementsAnswer
-    demands = frozenset({Demand.MORE_ATTRIBUTES, Demand.MORE_RESISTANCE})
+    demands = frozenset({Demand.MORE_ATTRIBUTES, Demand.MORE_RESISTANCE, Demand.MORE_EFFECTIVE_LIFE})
     requires = (SubProblemName.DAMAGE_DELIVERY,)
     needs_bases = True
 
@@ -67,8 +69,9 @@ class RequirementsQuestion(QuestionKind[RequirementsAnswer]):
             attributes = attributes | _more_attributes(attributes, constraint)
         for constraint in brief.constraints(self.name, Demand.MORE_RESISTANCE):
             resistances = resistances | _more_resistance(resistances, constraint)
+        weight = round(_STEP ** len(brief.constraints(self.name, Demand.MORE_EFFECTIVE_LIFE)), 3)
         while True:
-            yield _option(attributes, resistances)
+            yield _option(attributes, resistances, ehp_weight=weight)
             attributes = {name: round(value * 1.2) + 5 for name, value in attributes.items()}
             resistances = {name: value + (10 if name in _ELEMENTS else 0) for name, value in resistances.items()}
 
@@ -81,7 +84,7 @@ class RequirementsQuestion(QuestionKind[RequirementsAnswer]):
         resistances: dict[str, int] = {element: value for element, value in answer.resistances.items()}  # noqa: C416
         for element, percent in usual.choice.resistances.items():
             resistances[element] = max(percent, resistances.get(element, percent))
-        choice = RequirementsChoice(attributes=attributes, resistances=resistances)
+        choice = changed(usual.choice, attributes=attributes, resistances=resistances)
         needs = listing([f"{value} {name.capitalize()}" for name, value in attributes.items()]) or "no attributes"
         levels = listing([f"{value} % {name}" for name, value in resistances.items()])
         return f"{needs}; {levels}", choice
@@ -129,10 +132,15 @@ def _more_resistance(now: dict[str, int], constraint: Constraint) -> dict[str, i
     return {name: now.get(name, ELEMENTAL_RESISTANCE_CAP) + extra for name in names}
 
 
-def _option(attributes: dict[str, int], resistances: dict[str, int], why: str | None = None) -> Option:
+def _option(
+    attributes: dict[str, int], resistances: dict[str, int], why: str | None = None, ehp_weight: float = 1.0
+) -> Option:
     needs = ", ".join(f"{value} {name.capitalize()}" for name, value in attributes.items()) or "no attributes"
     lowest = min((resistances[name] for name in _ELEMENTS if name in resistances), default=ELEMENTAL_RESISTANCE_CAP)
-    choice = RequirementsChoice(attributes=attributes, resistances=resistances)
+    choice = RequirementsChoice(attributes=attributes, resistances=resistances, ehp_weight=ehp_weight)
     cap = f"elemental resistances are capped at {ELEMENTAL_RESISTANCE_CAP} %"
     reason = f"Skills, supports and weapon ask for {needs}; {cap}."
-    return Option(name=f"{needs}, {lowest} % resistances", choice=choice, reason=reason, rejected_because=why)
+    name = f"{needs}, {lowest} % resistances"
+    if ehp_weight != 1:
+        name = f"{name}, hit points weighed {ehp_weight:.3g} times"
+    return Option(name=name, choice=choice, reason=reason, rejected_because=why)

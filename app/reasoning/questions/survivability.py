@@ -21,6 +21,7 @@ Pool = Literal["life", "energy_shield", "hybrid"]
 Way = tuple[Pool, list[str]]
 """A pool and the layers before it, the most important first."""
 _STEP = 1.5
+_GOALS = {Goal.BOSSING: 1.15, Goal.LEVELING: 0.8}
 _LAYER = {"str": "armour", "dex": "evasion", "int": "energy_shield"}
 _LAYER_STATS = {"armour": "Armour", "evasion": "Evasion", "energy_shield": "EnergyShield"}
 _POOLS: tuple[Pool, ...] = ("life", "hybrid", "energy_shield")
@@ -166,7 +167,7 @@ def _asked(brief: Brief, asked: list[str], usual: list[str], agile: str) -> Way:
 
 
 def _option(brief: Brief, pool: Pool, layers: list[str]) -> Option:
-    weight = (1.5 if brief.demands.hardcore else 1.0) * (1.15 if brief.demands.goal is Goal.BOSSING else 1.0)
+    weight = _GOALS.get(brief.demands.goal, 1.0) * (1.5 if brief.demands.hardcore else 1.0)
     choice = SurvivabilityChoice(
         pool=pool,
         mitigation=layers,

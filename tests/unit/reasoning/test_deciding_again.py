@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.state import Elimination
@@ -183,3 +185,31 @@ async def test_contradictions_are_seen(world: FactsEngine) -> None:
 
     assert {conflict.subject for conflict in found} == {"class_choice", "damage_type", "defence"}
     assert all(conflict.suggested_solutions for conflict in found)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "damage", "life"),
+    [
+        ("spark sorceress for mapping", 1.0, 1.0),
+        ("spark sorceress for bossing", 1.2, 1.15),
+        ("hardcore spark sorceress for mapping", 0.85, 1.5),
+        ("spark sorceress for leveling", 1.0, 0.8),
+    ],
+)
+async def test_goal_and_hardcore_are_weighed_in_the_answers(
+    world: FactsEngine, prompt: str, damage: float, life: float
+) -> None:
+    ctx = await plan(prompt, world)
+    scaling, survivability = decision(ctx, Q.DAMAGE_SCALING).choice, decision(ctx, Q.SURVIVABILITY).choice
+    assert isinstance(scaling, ScalingChoice)
+    assert isinstance(survivability, SurvivabilityChoice)
+    assert (scaling.damage_weight, survivability.ehp_weight) == (damage, life)
+
+
+async def test_gear_asked_for_hit_points_weighs_them_once_per_demand(world: FactsEngine) -> None:
+    ctx = await plan("spark sorceress", world)
+    for count in (1, 2):
+        found = await again(ctx, Q.STAT_REQUIREMENTS, constraints=[demand(Demand.MORE_EFFECTIVE_LIFE)] * count)
+        assert isinstance(found.choice, RequirementsChoice)
+        assert found.choice.ehp_weight == 1.5**count
+        assert found.name != decision(ctx, Q.STAT_REQUIREMENTS).name

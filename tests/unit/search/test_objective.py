@@ -8,7 +8,7 @@ import pytest
 from app.model.demands import Floor
 from app.model.names import Attribute, Demand, Goal
 from app.model.stats import MOVEMENT
-from app.model.sub_problems import Constraint
+from app.model.sub_problems import Constraint, RequirementsChoice, ScalingChoice, SurvivabilityChoice
 from app.search.objective import METRICS, Guard, Objective, objective_for, sustain_gap, worth
 from tests.fakes.arithmetic import World
 from tests.unit.search.conftest import FLOORS, PLAN, Context
@@ -98,15 +98,19 @@ def test_life_costs_must_be_recovered() -> None:
     assert sustain_gap({"LifePerSecondCost": 10.0, "ManaUnreserved": 9000.0}) == pytest.approx(1.0)
 
 
-def test_weights_follow_goal_hardcore_and_conflicts(context: Context) -> None:
-    plain = objective_for(context(World()))
-    bossing = objective_for(context(World(), goal=Goal.BOSSING))
-    hardcore = objective_for(context(World(), hardcore=True))
-    demand = Constraint(conflict_id="x", demand=Demand.MORE_EFFECTIVE_LIFE)
-    pressed = objective_for(context(World(), plan=replace(PLAN, constraints=(demand,))))
-    assert bossing.damage_weight > plain.damage_weight
-    assert hardcore.ehp_weight > plain.ehp_weight
-    assert pressed.ehp_weight > plain.ehp_weight
+@pytest.mark.parametrize("goal", Goal)
+@pytest.mark.parametrize("hardcore", [False, True])
+def test_a_wish_is_weighted_by_the_answers_alone(context: Context, goal: Goal, hardcore: bool) -> None:
+    demands = [Constraint(conflict_id="x", demand=d) for d in (Demand.MORE_EFFECTIVE_LIFE, Demand.MORE_DAMAGE)]
+    plan = replace(
+        PLAN,
+        scaling=ScalingChoice(damage_weight=1.2),
+        survivability=SurvivabilityChoice(ehp_weight=1.5),
+        requirements=RequirementsChoice(ehp_weight=1.5),
+        constraints=tuple(demands),
+    )
+    found = objective_for(context(World(), plan=plan, goal=goal, hardcore=hardcore))
+    assert (found.damage_weight, found.ehp_weight) == (1.2, 2.25)
 
 
 def test_metrics_hold_all_that_the_score_reads() -> None:
