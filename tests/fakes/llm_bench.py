@@ -64,7 +64,7 @@ def llm_settings(url: str | None, folder: Path, **more: Any) -> Settings:
         "llm_base_url": url,
         "llm_model": "scripted-1",
         "llm_api_key": KEY,
-        "llm_timeout_s": 0.5,
+        "llm_timeout_s": 20,
         "llm_prices": {"scripted-1": {"input": "1", "output": "2"}},
         "engine": "sketch",
     }
