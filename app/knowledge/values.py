@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz, process
 
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.quantities import first_quantity
 from app.knowledge.vocabulary import Phrases, vocabulary
 from app.knowledge.words import phrase
 from app.model.constraints import Count, InvariantType, InvariantValue, Kind, as_list
@@ -19,6 +20,8 @@ _ALLOWED_CONTROLS = frozenset("\t\n\r")
 _NUMBER = re.compile(r"\D*(\d{1,9})\D*")
 _BETWEEN = re.compile(r"\s*(?:[,;/]|\band\b|\bor\b)\s*", re.I)
 _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
+MOST_TARGET = 1e12
+"""From here on an engine's figure has no bound, so nobody can ask for it."""
 _LIKE = 80.0
 """Likeness in percent from which a name is taken for one that the engine knows."""
 
@@ -44,6 +47,8 @@ def allowed(constraint: InvariantType) -> str:
         return "true or false"
     if constraint.kind is Kind.NUMBER:
         return f"a whole number from {constraint.least} to {constraint.most}"
+    if constraint.kind is Kind.TARGET:
+        return f"a number above 0 and below {MOST_TARGET:,.0f}"
     if constraint.kind is Kind.WORD:
         one = f"one of {', '.join(words_of(constraint))}"
     else:
@@ -64,6 +69,9 @@ def value_of(constraint: InvariantType, value: object) -> InvariantValue:
     elif constraint.kind is Kind.NUMBER:
         whole = isinstance(value, int) and not isinstance(value, bool)
         found = int(str(value)) if whole and constraint.least <= int(str(value)) <= constraint.most else None
+    elif constraint.kind is Kind.TARGET:
+        number = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
+        found = number if 0 < number < MOST_TARGET else None
     elif isinstance(value, str) or (isinstance(value, list) and constraint.count is not Count.ONE):
         found = _texts(constraint, value if isinstance(value, list) else [value])
     if found is None:
@@ -107,6 +115,9 @@ def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
     if constraint.kind is Kind.NUMBER:
         number = _NUMBER.fullmatch(text)
         return value_of(constraint, int(number[1]) if number else text)
+    if constraint.kind is Kind.TARGET:
+        asked = first_quantity(text)
+        return value_of(constraint, text if asked is None else asked)
     if constraint.count is Count.ONE:
         return value_of(constraint, text)
     parts: list[str] = [part for part in _BETWEEN.split(text.strip()) if part]

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.names import GearTier, Goal, Provenance
+from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, HITS, MOVEMENT, RESISTANCES
 
 InvariantValue = str | int | float | bool | list[str] | None
 
@@ -24,6 +25,7 @@ class Kind(StrEnum):
     WORD = "word of the vocabulary"
     FLAG = "true or false"
     NUMBER = "whole number"
+    TARGET = "figure to reach"
     PHRASE = "free words"
 
 
@@ -45,12 +47,41 @@ class Setter(StrEnum):
 
 
 @dataclass(frozen=True)
+class Figure:
+    """What a target is measured by, in the unit that people use.
+
+    `stats`: the engine's names; where there are several, each must reach the target, so the least of them counts.
+    A stat is turned into the unit by `times` and then `plus`. `at_most`: the target is a limit, not a least.
+    """
+
+    stats: tuple[str, ...]
+    unit: str
+    at_most: bool = False
+    times: float = 1.0
+    plus: float = 0.0
+
+    def of(self, values: Mapping[str, float]) -> float | None:
+        """Return what a build reaches, or None when the engine gives no such figure."""
+        known = [values[key] * self.times + self.plus for key in self.stats if key in values]
+        return None if len(known) < len(self.stats) else max(known) if self.at_most else min(known)
+
+    def in_stats(self, target: float) -> float:
+        """Return the target as the engine's stats count it."""
+        return (target - self.plus) / self.times
+
+    def holds(self, reached: float, target: float) -> bool:
+        """Say whether a figure meets the target; what rounds to the target as it is shown meets it."""
+        slack = 0.005 * max(1.0, abs(target) / 100)
+        return reached <= target + slack if self.at_most else reached >= target - slack
+
+
+@dataclass(frozen=True)
 class InvariantType:
     """One row of the table: a constraint that can be asked for.
 
     `words`: the section of the vocabulary with the values of a WORD and the phrases for a FLAG. `least` and `most`
-    bound a NUMBER. `kept`: of what the prompt's own words say nothing may be lost to a model's reading. `default` holds
-    when nobody says otherwise; None = it stays open.
+    bound a NUMBER. `figure`: what a TARGET is measured by. `kept`: of what the prompt's own words say nothing may be
+    lost to a model's reading. `default` holds when nobody says otherwise; None = it stays open.
     """
 
     name: str
@@ -60,6 +91,7 @@ class InvariantType:
     words: str = ""
     least: int = 0
     most: int = 0
+    figure: Figure | None = None
     default: InvariantValue = None
     kept: bool = False
     set_by: frozenset[Setter] = frozenset(Setter)
@@ -68,6 +100,10 @@ class InvariantType:
     def label(self) -> str:
         """The name as a sentence begins with it."""
         return self.name.replace("_", " ").capitalize()
+
+
+def _target(name: str, meaning: str, figure: Figure) -> InvariantType:
+    return InvariantType(name, Kind.TARGET, meaning, figure=figure, kept=True)
 
 
 _TABLE = (
@@ -86,18 +122,44 @@ _TABLE = (
     InvariantType("gear", Kind.WORD, "how good its items may be", words="gear", default=GearTier.MID.value),
     InvariantType("budget", Kind.WORD, "what it may cost", words="budget"),
     InvariantType("exclude", Kind.PHRASE, "what is ruled out", Count.LIST, kept=True),
+    _target("dps", "damage per second", Figure((DPS,), "damage per second")),
+    _target("ehp", "effective hit points", Figure((EHP,), "effective hit points")),
+    _target("life", "life", Figure(("Life",), "life")),
+    _target("energy_shield", "Energy Shield", Figure(("EnergyShield",), "Energy Shield")),
+    _target("mana", "mana", Figure(("Mana",), "mana")),
+    _target("spirit", "Spirit", Figure(("Spirit",), "Spirit")),
+    _target("armour", "armour", Figure(("Armour",), "armour")),
+    _target("evasion", "evasion rating", Figure(("Evasion",), "evasion")),
+    _target("fire_resistance", "fire resistance", Figure(("FireResist",), "percent")),
+    _target("cold_resistance", "cold resistance", Figure(("ColdResist",), "percent")),
+    _target("lightning_resistance", "lightning resistance", Figure(("LightningResist",), "percent")),
+    _target("elemental_resistances", "each elemental resistance", Figure(RESISTANCES, "percent")),
+    _target("chaos_resistance", "chaos resistance", Figure((CHAOS_RESISTANCE,), "percent")),
+    _target("block", "chance to block", Figure(("EffectiveBlockChance",), "percent")),
+    _target("evade_chance", "chance to evade", Figure(("EvadeChance",), "percent")),
+    _target("movement_speed", "added movement speed", Figure((MOVEMENT,), "percent", times=100.0, plus=-100.0)),
+    _target("attack_rate", "attacks per second", Figure(("Speed",), "per second")),
+    _target("cast_rate", "casts per second", Figure(("Speed",), "per second")),
+    _target("physical_hit", "largest physical hit survived", Figure((HITS[0],), "damage")),
+    _target("elemental_hit", "largest elemental hit survived", Figure(HITS[1:4], "damage")),
+    _target("chaos_hit", "largest chaos hit survived", Figure((HITS[4],), "damage")),
+    _target("mana_cost", "mana per use of the main skill", Figure(("ManaCost",), "mana", at_most=True)),
 )
 INVARIANTS: Mapping[str, InvariantType] = MappingProxyType({one.name: one for one in _TABLE})
 """Every constraint by name, in the order in which they are told."""
 
 
 class Invariant(Model):
-    """One constraint: `field` is its name in the table; `reason` quotes or explains where the value came from."""
+    """One constraint: `field` is its name in the table; `reason` quotes or explains where the value came from.
+
+    `words` are the user's own, one text for each value; empty when the value is nobody's words.
+    """
 
     field: str
     value: InvariantValue
     provenance: Provenance
     reason: str
+    words: list[str] = Field(default_factory=list)
 
 
 class Question(Model):
@@ -110,11 +172,15 @@ class Question(Model):
 
 
 class InvariantSet(Model):
-    """All constraints of one build, at most one question, and the assumptions made."""
+    """All constraints of one build, at most one question, and the assumptions made.
+
+    `not_understood` are the user's words that belong to no constraint, as they were written.
+    """
 
     invariants: list[Invariant] = Field(default_factory=list)
     question: Question | None = None
     assumptions: list[str] = Field(default_factory=list)
+    not_understood: list[str] = Field(default_factory=list)
 
     def get(self, field: str) -> InvariantValue:
         """Return the value of the field, or None when the set has none."""

@@ -19,6 +19,7 @@ from app.model.names import Outcome, Phase, SubProblemName
 from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Constraint, Discovery, SubProblem
 from app.model.upgrade import upgraded
+from app.model.wishes import WishOutcome
 
 
 class UsedMemory(Model):
@@ -56,7 +57,8 @@ class BuildState(Model):
     `origin` imported = somebody else's file. `inherited` are the constraints of the parent, `committed` the changes
     that a refinement has made to the parent's file so far.
     `memories` were taken from memory; `habits` are what the owner usually asks for and did not this time. `doubted`
-    options failed in earlier builds of this kind: they are considered last.
+    options failed in earlier builds of this kind: they are considered last. `wishes`: what became of each wish, as
+    validate last saw it.
     """
 
     schema_version: Literal["1.1"] = "1.1"
@@ -91,6 +93,7 @@ class BuildState(Model):
     memories: list[UsedMemory] = Field(default_factory=list)
     habits: list[str] = Field(default_factory=list)
     doubted: list[Elimination] = Field(default_factory=list)
+    wishes: list[WishOutcome] = Field(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod

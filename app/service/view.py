@@ -235,7 +235,7 @@ def view_of(record: BuildRecord) -> BuildView:
         reasoner=ReasonerView(
             name=who.name if who else None, model=who.model if who else None, degraded=record.state.degraded
         ),
-        invariants=[InvariantView(**item.model_dump()) for item in known.invariants],
+        invariants=[InvariantView(**item.model_dump(exclude={"words"})) for item in known.invariants],
         question=known.question,
         assumptions=list(dict.fromkeys([*known.assumptions, *state.assumptions])),
         sub_problems={name: _sub_problem(asked[name]) for name in SubProblemName if name in asked},

@@ -70,6 +70,8 @@ def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
     if old is None or old.provenance is not Provenance.EXPLICIT:
         return new
     constraint = INVARIANTS[new.field]
+    if constraint.kind is Kind.TARGET:
+        return None  # a number that stands in the prompt needs no interpretation
     if constraint.kept:
         both = list(dict.fromkeys([*as_list(old.value), *as_list(new.value)]))
         return changed(old, value=both if constraint.count is Count.LIST or len(both) > 1 else both[0])

@@ -147,6 +147,7 @@ ANSWERS: dict[Kind, list[tuple[str, InvariantValue]]] = {
     Kind.SKILL: [("Arc", "Arc")],
     Kind.FLAG: [("yes", True), ("no", False), ("hc", True), ("softcore", False)],
     Kind.NUMBER: [("75", 75), ("level 75", 75)],
+    Kind.TARGET: [("90k", 90_000.0), ("at least 2.5m", 2_500_000.0), ("75 %", 75.0)],
     Kind.PHRASE: [("minions, totems and crit", ["minions", "totems", "crit"])],
 }
 ASKABLE = [name for name, one in INVARIANTS.items() if Setter.ANSWER in one.set_by]

@@ -275,6 +275,7 @@ def test_every_constraint_set_in_the_request_is_the_one_that_holds(prompt: str, 
         Kind.SKILL: "Fireball",
         Kind.FLAG: True,
         Kind.NUMBER: 33,
+        Kind.TARGET: 1234.5,
         Kind.PHRASE: "totems",
     }
     for field, constraint in INVARIANTS.items():

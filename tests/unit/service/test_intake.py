@@ -51,10 +51,11 @@ def test_a_level_is_a_whole_number_from_1_to_100(level: int) -> None:
         check_request(BuildRequest(prompt="a witch").model_copy(update={"overrides": {"level": level}}))
 
 
-GOOD: dict[Kind, list[Any]] = {Kind.FLAG: [True, False], Kind.NUMBER: [1, 90, 100]}
+GOOD: dict[Kind, list[Any]] = {Kind.FLAG: [True, False], Kind.NUMBER: [1, 90, 100], Kind.TARGET: [90_000.0, 1, 0.5]}
 BAD: dict[Kind, list[Any]] = {
     Kind.FLAG: ["yes", 1, [True]],
     Kind.NUMBER: [0, 101, "90", True, 1.5, [90]],
+    Kind.TARGET: [0, -5, "90k", True, 1e12, float("nan"), [90]],
     Kind.WORD: ["nonsense", 5, True, "", ["nonsense"]],
 }
 
@@ -72,7 +73,7 @@ def test_every_constraint_can_be_set_with_what_it_can_be(field: str) -> None:
 def test_a_value_that_cannot_be_meant_is_refused_with_what_can(field: str) -> None:
     constraint = INVARIANTS[field]
     bad = BAD.get(constraint.kind, ["", "  ", "\x07", "x" * 201, 5, ["a", ""], ["word"] * 21])
-    if constraint.count is Count.ONE and constraint.kind not in (Kind.FLAG, Kind.NUMBER):
+    if constraint.count is Count.ONE and constraint.kind not in (Kind.FLAG, Kind.NUMBER, Kind.TARGET):
         bad = [*bad, ["one", "two"]]
     for value in bad:
         request = BuildRequest(prompt="a build").model_copy(update={"overrides": {field: value}})
