@@ -34,7 +34,7 @@ class Anchors(Model):
     """One column's figures.
 
     `count`: characters measured. Damage per second; effective hit points and hits in hit points; resistances in percent
-    as they count (chaos: 100 with Chaos Inoculation); Spirit, passives, notables, jewels, groups and supports as counts.
+    as they count (chaos: 100 with Chaos Inoculation); Spirit, passives, notables, jewels, groups, supports as counts.
     `elemental_resistances` are medians of fire, cold and lightning.
     """
 
@@ -164,7 +164,7 @@ PLAUSIBLE = 3.0
 
 
 def column_of(tier: GearTier) -> Anchors:
-    """Return the figures of the characters that a gear tier is calibrated on; a better tier is held to the picked ones."""
+    """Return the figures of the characters that a gear tier is calibrated on; of a better tier the picked ones."""
     return ANCHORS[_CALIBRATED.get(tier, Column.PICKED)]
 
 
