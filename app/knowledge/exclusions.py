@@ -1,0 +1,90 @@
+"""What somebody ruled out, held against gems, passives and items: the same for who searches and who judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, tags
+from app.knowledge.vocabulary import Phrases, Vocabulary
+from app.knowledge.weapons import matches, word_of
+from app.knowledge.words import phrase
+from app.model.facts import BaseFact, GemFact, NodeFact
+
+_NOT_OF_PASSIVES = frozenset({"unique", "flask", "charm", "meta", "spirit", "elemental"})
+_BELONGS = {"flask": "Flask", "charm": "Charm"}
+_STEMS = {"skeleton": "skeletal"}
+"""How the game's names say what players say."""
+
+
+@dataclass(frozen=True)
+class Exclusions:
+    """Excluded things: the words as written, the kinds of thing and the weapons they stand for.
+
+    `loose` are words that stand for no kind: they are looked for in names ("zombies" is in Raise Zombie).
+    """
+
+    written: frozenset[str]
+    terms: frozenset[str]
+    weapons: frozenset[str]
+    loose: frozenset[str]
+
+    @classmethod
+    def of(cls, words: Iterable[str], vocabulary: Vocabulary) -> Exclusions:
+        """Translate excluded words."""
+        written = frozenset(phrase(word) for word in words)
+        terms = _canonical(written, vocabulary.exclusions)
+        weapons = _canonical(written, vocabulary.weapons)
+        loose = {word for word in written if not _canonical({word}, vocabulary.exclusions | vocabulary.weapons)}
+        return cls(written, terms, weapons, frozenset(loose))
+
+    def gem(self, gem: GemFact) -> bool:
+        """Say whether the gem is excluded: by name or a word of it, by one of its tags, or because it takes Spirit."""
+        if not self.written:
+            return False
+        name = phrase(gem.name)
+        if name in self.written or any(_singular(word) in f" {name} " for word in self.loose):
+            return True
+        if "spirit" in self.terms and gem.spirit > 0:
+            return True
+        unwanted = {term.replace(" ", "") for term in self.terms}
+        unwanted |= set(ELEMENTS) if "elemental" in self.terms else set()
+        return bool(unwanted & tags(gem))
+
+    def node(self, node: NodeFact) -> bool:
+        """Say whether the passive is excluded: by name, or because a line speaks of something excluded."""
+        if not self.written:
+            return False
+        if phrase(node.name) in self.written | self.terms:
+            return True
+        lines = " / ".join(node.mods).casefold()
+        return any(_spoken(term) in lines for term in self.terms - _NOT_OF_PASSIVES)
+
+    def item(self, title: str, base: BaseFact, *, unique: bool) -> bool:
+        """Say whether an item is excluded: by its name or base, as a unique, or as a kind of item or weapon."""
+        if not self.written:
+            return False
+        if phrase(base.name) in self.written or (unique and phrase(title) in self.written):
+            return True
+        if unique and "unique" in self.terms:
+            return True
+        if any(term in self.terms and base.type == kind for term, kind in _BELONGS.items()):
+            return True
+        return bool(self.weapons) and matches(self.weapons, word_of(base))
+
+
+def _canonical(written: Set[str], table: Phrases) -> frozenset[str]:
+    return frozenset(name for name, texts in table.items() if written & {name, *texts})
+
+
+def _spoken(term: str) -> str:
+    """Return how a passive's line speaks of the term; a damage type is excluded as damage, not as resistance."""
+    if term in DAMAGE_TYPES:
+        return f"{term} damage"
+    return {"life": "maximum life", "curse": "curse", "mark": "marked"}.get(term, term)
+
+
+def _singular(word: str) -> str:
+    """Return the word as a whole word of a name: "skeletons" as " skeletal ", "zombies" as " zombie "."""
+    one = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    return f" {_STEMS.get(one, one)} "

@@ -1,0 +1,79 @@
+"""What was ruled out: kinds, names and words of names, held against gems, passives and items."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.vocabulary import vocabulary
+from app.model.facts import BaseFact, GemFact, NodeFact
+
+
+def ruled_out(*words: str) -> Exclusions:
+    return Exclusions.of(words, vocabulary())
+
+
+def gem(name: str, *tags: str, spirit: float = 0.0) -> GemFact:
+    return GemFact(id=name.lower(), name=name, kind="active", tags=list(tags), spirit=spirit)
+
+
+CLERIC, WARRIOR = gem("Skeletal Cleric", "minion"), gem("Skeletal Warrior", "minion")
+ZOMBIE, BOLT = gem("Raise Zombie", "minion"), gem("Firebolt", "fire", "spell")
+HERALD = gem("Herald of Ash", "fire", "herald", spirit=30)
+
+
+@pytest.mark.parametrize(
+    ("word", "gone"),
+    [
+        ("skeletons", {"Skeletal Cleric", "Skeletal Warrior"}),
+        ("skeletal cleric", {"Skeletal Cleric"}),
+        ("minions", {"Skeletal Cleric", "Skeletal Warrior", "Raise Zombie"}),
+        ("zombies", {"Raise Zombie"}),
+        ("spirit gems", {"Herald of Ash"}),
+        ("heralds", {"Herald of Ash"}),
+        ("fire", {"Firebolt", "Herald of Ash"}),
+        ("elemental", {"Firebolt", "Herald of Ash"}),
+        ("Firebolt", {"Firebolt"}),
+        ("bows", set()),
+        ("nonsense", set()),
+    ],
+)
+def test_gems(word: str, gone: set[str]) -> None:
+    known = (CLERIC, WARRIOR, ZOMBIE, BOLT, HERALD)
+    assert {one.name for one in known if ruled_out(word).gem(one)} == gone
+
+
+def test_a_word_for_a_kind_does_not_hide_another_words_name() -> None:
+    found = ruled_out("flasks", "skeletons")
+    assert found.gem(CLERIC)
+    assert not found.gem(BOLT)
+
+
+def test_nothing_ruled_out_rules_out_nothing() -> None:
+    assert not ruled_out().gem(CLERIC)
+    assert not ruled_out().item("", BaseFact(name="Gold Ring", type="Ring"), unique=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "gone"),
+    [("fire", True), ("elemental", False), ("spirit gems", False), ("Burning Nature", True), ("cold", False)],
+)
+def test_passives(word: str, gone: bool) -> None:
+    node = NodeFact(id=1, name="Burning Nature", kind="notable", mods=["25% increased Fire Damage", "+10 to Spirit"])
+    assert ruled_out(word).node(node) is gone
+
+
+@pytest.mark.parametrize(
+    ("word", "title", "base", "unique", "gone"),
+    [
+        ("uniques", "Mjolner", BaseFact(name="Sledge", type="One Hand Mace"), True, True),
+        ("uniques", "", BaseFact(name="Sledge", type="One Hand Mace"), False, False),
+        ("mjolner", "Mjölner", BaseFact(name="Sledge", type="One Hand Mace"), True, True),
+        ("maces", "", BaseFact(name="Sledge", type="One Hand Mace"), False, True),
+        ("sledge", "", BaseFact(name="Sledge", type="One Hand Mace"), False, True),
+        ("flasks", "", BaseFact(name="Life Flask", type="Flask"), False, True),
+        ("charms", "", BaseFact(name="Life Flask", type="Flask"), False, False),
+    ],
+)
+def test_items(word: str, title: str, base: BaseFact, unique: bool, gone: bool) -> None:
+    assert ruled_out(word).item(title, base, unique=unique) is gone
