@@ -89,8 +89,13 @@ _BANDS: list[tuple[int, Floor, Floor]] = [
     (76, Floor(least=7_000, good=14_000), Floor(least=6_000, good=7_500)),
     (60, Floor(least=2_200, good=3_600), Floor(least=3_300, good=4_100)),
 ]
-_SHARE = {GearTier.STARTER: 0.35, GearTier.MID: 0.6, GearTier.ENDGAME: 1.0}
-_GEAR = {GearTier.STARTER: (4, 45, 0), GearTier.MID: (5, 65, 2), GearTier.ENDGAME: (6, 82, 4)}
+_SHARE = {GearTier.STARTER: 0.35, GearTier.MID: 0.6, GearTier.ENDGAME: 1.0, GearTier.MIRROR: 1.0}
+_GEAR = {
+    GearTier.STARTER: (4, 45, 0),
+    GearTier.MID: (5, 65, 2),
+    GearTier.ENDGAME: (6, 82, 4),
+    GearTier.MIRROR: (6, 82, 4),
+}
 QUEST_PASSIVE_POINTS = 24
 ELEMENTAL_RESISTANCE_CAP = 75
 ATTRIBUTE_PER_SUPPORT = 5
@@ -118,7 +123,7 @@ def floors_for(level: int, gear: GearTier) -> Floors:
             max_affixes=affixes,
             max_affix_level=min(level, affix_level),
             max_uniques=uniques,
-            rare_uniques=gear is GearTier.ENDGAME,
+            rare_uniques=gear.has_rarities,
         ),
         passive_points=level - 1 + QUEST_PASSIVE_POINTS,
     )

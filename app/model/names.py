@@ -59,11 +59,17 @@ class Mode(StrEnum):
 
 
 class GearTier(StrEnum):
-    """How good the gear may be."""
+    """How good the gear may be: what real players of a stage own, or (`mirror`) the best that can exist."""
 
     STARTER = "starter"
     MID = "mid"
     ENDGAME = "endgame"
+    MIRROR = "mirror"
+
+    @property
+    def has_rarities(self) -> bool:
+        """Return whether the owner has what only one boss drops: unique items and lineage supports."""
+        return self in (GearTier.ENDGAME, GearTier.MIRROR)
 
 
 class Goal(StrEnum):

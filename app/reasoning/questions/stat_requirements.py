@@ -13,7 +13,7 @@ from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
-from app.model.names import Attribute, Demand, GearTier, Provenance, SubProblemName
+from app.model.names import Attribute, Demand, Provenance, SubProblemName
 from app.model.sub_problems import Choice, Constraint, Decision, DeliveryChoice, Discovery, Option, RequirementsChoice
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, QuestionKind
@@ -55,7 +55,7 @@ class RequirementsQuestion(QuestionKind[RequirementsAnswer]):
     def decide(self, brief: Brief) -> Decision:
         """Ask for what the decided skills and weapon need; conflicts raise it."""
         base, resistances = _needed(brief), dict.fromkeys(_ELEMENTS, ELEMENTAL_RESISTANCE_CAP)
-        if brief.demands.gear is GearTier.ENDGAME and brief.demands.level >= 76:
+        if brief.demands.gear.has_rarities and brief.demands.level >= 76:
             resistances["chaos"] = 30
         chosen = self.fresh(brief, self._raised(brief, base, resistances))
         more = {name: value + 20 for name, value in base.items()}

@@ -21,7 +21,7 @@ def mentions(lines: Iterable[str], keywords: Sequence[str]) -> int:
 
 HIGHEST_GEM_LEVEL = 20
 
-GEM_QUALITY = {GearTier.STARTER: 0, GearTier.MID: 10, GearTier.ENDGAME: 20}
+GEM_QUALITY = {GearTier.STARTER: 0, GearTier.MID: 10, GearTier.ENDGAME: 20, GearTier.MIRROR: 20}
 """Quality (percent) of skill gems: prisms that raise it are rare finds first, and bought by the dozen last."""
 
 

@@ -42,7 +42,7 @@ class SupportRules:
         """Return whether the character may use the support at all; lineage supports are boss drops."""
         if fact.kind != "support" or fact.id in self.excluded or fact.name in self.excluded:
             return False
-        rare = self.gear is GearTier.ENDGAME and self.lineage > 0
+        rare = self.gear.has_rarities and self.lineage > 0
         return usable_level(fact, self.level) > 0 and (rare or not fact.lineage)
 
     @property

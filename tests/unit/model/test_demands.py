@@ -43,7 +43,7 @@ def test_passive_points_are_level_minus_one_plus_quests(level: int, points: int)
 
 @pytest.mark.parametrize(
     ("gear", "level", "expected"),
-    [(GearTier.STARTER, 90, (4, 45, 0)), (GearTier.MID, 50, (5, 50, 2)), (GearTier.ENDGAME, 100, (6, 82, 4))],
+    [(GearTier.STARTER, 90, (4, 45, 0)), (GearTier.MID, 50, (5, 50, 2)), (GearTier.ENDGAME, 100, (6, 82, 4)), (GearTier.MIRROR, 100, (6, 82, 4))],
 )
 def test_gear_limits(gear: GearTier, level: int, expected: tuple[int, int, int]) -> None:
     limits = floors_for(level, gear).gear
@@ -62,6 +62,7 @@ def test_field_wins_over_constraint_wins_over_default() -> None:
     assert (default.level, default.gear, default.goal, default.hardcore) == (90, GearTier.MID, Goal.ALL_ROUND, False)
     assert (demands_of(said(level=40)).level, demands_of(said(level=40), asked).level) == (40, 12)
     assert demands_of(said(gear="endgame")).gear is GearTier.ENDGAME
+    assert demands_of(said(gear="mirror")).floors.gear.rare_uniques
     assert demands_of(said(gear="endgame"), asked).gear is GearTier.STARTER
     assert demands_of(said(goal="bossing")).goal is Goal.BOSSING
     assert demands_of(said(hardcore=True)).hardcore

@@ -74,7 +74,7 @@ async def test_idle_spirit_is_filled_in_the_plans_order_without_a_measured_gain(
 async def test_added_skills_have_the_quality_of_the_gear_tier(context: Context) -> None:
     world = World(gems=[active("zap"), active("aura", "60 inc")])
     incumbent = await Incumbent.open(context(world))
-    for gear, quality in ((GearTier.STARTER, 0), (GearTier.MID, 10), (GearTier.ENDGAME, 20)):
+    for gear, quality in zip(GearTier, (0, 10, 20, 20), strict=True):
         search = SkillSearch(incumbent, 90, frozenset(), gear=gear)
         assert {offer.group.gems[0].quality for offer in search.offers(world.gems)} == {quality}
 

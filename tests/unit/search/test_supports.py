@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+import pytest
+
 from app.model.facts import GemFact
 from app.model.names import GearTier
 from app.search.incumbent import Incumbent
@@ -105,13 +107,14 @@ def test_support_slots_grow_with_level() -> None:
     assert [support_slots(level) for level in (1, 20, 45, 65, 90)] == [2, 3, 4, 5, 5]
 
 
-async def test_lineage_supports_are_rare_even_at_endgame(context: Context) -> None:
+@pytest.mark.parametrize("gear", [GearTier.ENDGAME, GearTier.MIRROR])
+async def test_lineage_supports_are_rare_even_at_endgame(context: Context, gear: GearTier) -> None:
     rare = [support(name, f"{50 - i} more", lineage=True) for i, name in enumerate("abc")]
     world = World(gems=gems(*rare, support("d", "5 more")))
     assert await best_team(context, world, slots=3) == ("d",)
     ctx = context(world)
     for left, team in ((0, ("d",)), (1, ("a", "d")), (2, ("a", "b", "d"))):
         incumbent = await Incumbent.open(ctx)
-        rules = SupportRules(90, GearTier.ENDGAME, slots=3, lineage=left)
+        rules = SupportRules(90, gear, slots=3, lineage=left)
         found = await SupportSelection(incumbent, 1, rules, by_id(world.gems)).run("abcd")
         assert found == team
