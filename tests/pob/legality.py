@@ -215,7 +215,9 @@ def _unique_faults(item: Item, known: Sequence[Unique], tier: str, level: int) -
         return ["there is no such unique"]
     faults = [f"needs level {unique.level}" for unique in fitting if unique.level > level]
     sources = {line for unique in fitting for line in unique.lines if line.startswith("Source: ")}
-    faults += [f"{tier}: {line}" for line in sorted(sources) if tier not in ("endgame", "mirror") or "No longer" in line]
+    faults += [
+        f"{tier}: {line}" for line in sorted(sources) if tier not in ("endgame", "mirror") or "No longer" in line
+    ]
     ranges = [spans(line) for unique in fitting for line in unique.lines]
     for line in [*item.implicits, *item.explicits]:
         text, values = spans(line)
@@ -229,7 +231,9 @@ def main(arguments: Sequence[str]) -> int:
     """Judge files of one tier; the exit code is 1 when anything is wrong, 2 when nothing could be judged."""
     home = pob_home()
     if home is None or len(arguments) < 2 or arguments[0] not in TIERS:
-        sys.stderr.write("usage: python -m tests.pob.legality starter|mid|endgame|mirror FILE... (PoB must be installed)\n")
+        sys.stderr.write(
+            "usage: python -m tests.pob.legality starter|mid|endgame|mirror FILE... (PoB must be installed)\n"
+        )
         return 2
     tier, names = arguments[0], arguments[1:]
     faults = [f"{name}: {fault}" for name in names for fault in illegal_items(Path(name).read_bytes(), home, tier)]

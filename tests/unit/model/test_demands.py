@@ -43,7 +43,12 @@ def test_passive_points_are_level_minus_one_plus_quests(level: int, points: int)
 
 @pytest.mark.parametrize(
     ("gear", "level", "expected"),
-    [(GearTier.STARTER, 90, (4, 45, 0)), (GearTier.MID, 50, (5, 50, 2)), (GearTier.ENDGAME, 100, (6, 82, 4)), (GearTier.MIRROR, 100, (6, 82, 4))],
+    [
+        (GearTier.STARTER, 90, (4, 45, 0)),
+        (GearTier.MID, 50, (5, 50, 2)),
+        (GearTier.ENDGAME, 100, (6, 82, 4)),
+        (GearTier.MIRROR, 100, (6, 82, 4)),
+    ],
 )
 def test_gear_limits(gear: GearTier, level: int, expected: tuple[int, int, int]) -> None:
     limits = floors_for(level, gear).gear
