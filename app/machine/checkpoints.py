@@ -42,12 +42,14 @@ def after_step(record: BuildRecord, ctx: PhaseContext, result: PhaseResult) -> C
     )
 
 
-def cancelled(record: BuildRecord) -> Checkpoint:
-    """Return what a cancelled build writes: its state as of the last checkpoint."""
+def cancelled(record: BuildRecord, partial: PhaseResult | None = None) -> Checkpoint:
+    """Return what a cancelled build writes: its state as of the last checkpoint, measured when there was a build."""
+    state = record.state if partial is None else partial.state
     return Checkpoint(
-        state=record.state,
+        state=state,
         status=BuildStatus.CANCELLED,
-        progress=_ended(BuildStatus.CANCELLED, record.state),
+        xml=None if partial is None else partial.xml,
+        progress=_ended(BuildStatus.CANCELLED, state),
     )
 
 
@@ -67,12 +69,20 @@ def failed_by(record: BuildRecord, error: AppError) -> Checkpoint:
     return failed(record, error.code, error.message)
 
 
-def out_of_time(record: BuildRecord, seconds: float) -> Checkpoint:
-    """Return the best build so far with a caveat, or a failure when there is none."""
-    sentence = f"The time budget of {seconds:g} s ended before the build was finished."
+def time_spent(seconds: float) -> str:
+    """Return in words that the time budget ended."""
+    return f"The time budget of {seconds:g} s ended before the build was finished."
+
+
+def out_of_time(record: BuildRecord, seconds: float, partial: PhaseResult | None = None) -> Checkpoint:
+    """Return the best build so far with a caveat, else what there is of one, or a failure when there is nothing."""
+    sentence = time_spent(seconds)
     best = record.state.best
-    if best is None:
+    if best is None and partial is None:
         return failed(record, "budget_exceeded", sentence)
+    if best is None:
+        assert partial is not None
+        return _given_up(partial.state, partial.xml)
     kept = changed(
         record.state,
         blueprint=best.blueprint,
@@ -80,9 +90,13 @@ def out_of_time(record: BuildRecord, seconds: float) -> Checkpoint:
         inspection=record.state.inspection if record.state.blueprint == best.blueprint else None,
         conflicts=best.conflicts,
     )
-    state = _moved(with_caveats(kept, sentence), Trigger.GAVE_UP)
+    return _given_up(with_caveats(kept, sentence))
+
+
+def _given_up(state: BuildState, xml: bytes | None = None) -> Checkpoint:
+    state = _moved(state, Trigger.GAVE_UP)
     moved = ("phase", ProgressData(phase=state.phase, iteration=state.iteration))
-    return Checkpoint(state, BuildStatus.COMPLETE, progress=[moved, *_ended(BuildStatus.COMPLETE, state)])
+    return Checkpoint(state, BuildStatus.COMPLETE, xml=xml, progress=[moved, *_ended(BuildStatus.COMPLETE, state)])
 
 
 def _remarked(state: BuildState, remarks: Remarks) -> BuildState:

@@ -19,8 +19,9 @@ from app.machine.lease import Lease, claim
 from app.machine.watch import Interrupted, Reason, watched
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
-from app.phases.base import PhaseContext, PhaseStep
+from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.memory import memory_of
+from app.phases.validate.unfinished import has_partial, measured_as_it_is, unfinished
 from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
 from app.telemetry.observers import BuildObserver
 
@@ -45,11 +46,13 @@ class DriverLimits:
 
     `budget_s`: seconds of work since the build was last taken up, None = unbounded. `attempts`: how often it may be
     taken up without reaching a checkpoint. `poll_s`: how often a step in flight is checked for cancellation.
+    `partial_s`: how long measuring what there is of an interrupted build may take.
     """
 
     budget_s: float | None = None
     attempts: int = 5
     poll_s: float = 0.2
+    partial_s: float = 30.0
 
 
 class Driver:
@@ -102,7 +105,7 @@ class Driver:
             await run.check()
             return await watched(self._step(record), run.look, self._limits.poll_s)
         except Interrupted as stopped:
-            return run.ending(stopped.reason)
+            return run.ending(stopped.reason, await self._partial(run, stopped.reason))
         except (LeaseLost, StorageError):
             raise
         except AppError as error:
@@ -119,6 +122,26 @@ class Driver:
         checkpoint = checkpoints.after_step(record, context, result)
         await self._learn(record, checkpoint)
         return checkpoint
+
+    async def _partial(self, run: _Run, reason: Reason) -> PhaseResult | None:
+        """Return what there is of a build that ends before its first validation, or None when that is nothing.
+
+        A few seconds on top of the budget, and no reason to end otherwise when they fail.
+        """
+        record = run.lease.record
+        if not has_partial(record.state):
+            return None
+        try:
+            async with asyncio.timeout(self._limits.partial_s):
+                context = await self._contexts(record)
+                if reason is Reason.CANCELLED:
+                    return await measured_as_it_is(context)
+                return await unfinished(context, checkpoints.time_spent(self._limits.budget_s or 0.0))
+        except (LeaseLost, StorageError):
+            raise
+        except Exception:
+            _log.exception("nothing could be kept of an unfinished build", extra={"build_id": record.id})
+            return None
 
     async def _learn(self, record: BuildRecord, ending: Checkpoint) -> None:
         """Remember what a build taught that ends well with this checkpoint.
@@ -181,8 +204,8 @@ class _Run:
         elapsed_s = (self._clock.monotonic_ms() - self._started_ms) / 1000
         return Reason.OUT_OF_TIME if budget is not None and elapsed_s >= budget else None
 
-    def ending(self, reason: Reason) -> Checkpoint:
+    def ending(self, reason: Reason, partial: PhaseResult | None) -> Checkpoint:
         """Return what a build that is stopped for the reason writes."""
         if reason is Reason.CANCELLED:
-            return checkpoints.cancelled(self.lease.record)
-        return checkpoints.out_of_time(self.lease.record, self._limits.budget_s or 0.0)
+            return checkpoints.cancelled(self.lease.record, partial)
+        return checkpoints.out_of_time(self.lease.record, self._limits.budget_s or 0.0, partial)

@@ -6,7 +6,7 @@ cancellation can end between two states (the library's AsyncMachine swallows bot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -19,12 +19,10 @@ T = TypeVar("T", bound=StrEnum)
 
 
 class _Cursor:
-    """Where one question to the table stands."""
+    """Where one question to the table stands; the machine gives it both when the cursor joins."""
 
     state: str
-
-    def trigger(self, name: str) -> bool:
-        raise NotImplementedError  # replaced by the machine when the cursor joins it
+    trigger: Callable[[str], bool]
 
 
 class TransitionTable(Generic[S, T]):
@@ -39,7 +37,6 @@ class TransitionTable(Generic[S, T]):
             transitions=[[trigger.value, source.value, target.value] for trigger, source, target in rows],
             auto_transitions=False,
             initial=None,
-            model_override=True,
         )
         self._known: dict[tuple[S, T], S] = {}
 

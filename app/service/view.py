@@ -230,6 +230,8 @@ def view_of(record: BuildRecord) -> BuildView:
     state, known = valid_state(record), record.invariants
     asked, who, failure = state.sub_problems, record.reasoner, record.failure
     failed = [] if failure is None else [f"The build failed ({failure.code}): {failure.message}"]
+    if record.status is BuildStatus.CANCELLED and record.xml is not None and record.state.best is None:
+        failed = ["Cancelled while it was constructed: what there is was measured, but neither finished nor checked."]
     return BuildView(
         **_common(record),
         reasoner=ReasonerView(

@@ -26,8 +26,10 @@ class ValidatePhase:
     """One step: measure if nothing is measured yet, apply the rules, ask the reasoner, keep the best build.
 
     Triggers `validated` when nothing blocks (warnings become caveats), else `conflicts_found`; when to stop trying is
-    iterate's decision.
+    iterate's decision. `assesses`: whether the reasoner is asked for its judgement beside the rules'.
     """
+
+    assesses: bool = True
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Judge `ctx.state.blueprint`; a state without one is our bug and raises ValueError."""
@@ -35,7 +37,7 @@ class ValidatePhase:
             raise ValueError("there is nothing to validate before construct has made a build")
         state = await _measured(ctx.engine, ctx.state, ctx.state.blueprint)
         case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state)
-        assessed = await replace(ctx, state=state).reasoner.assess(replace(ctx, state=state).reasoning())
+        assessed = await ctx.reasoner.assess(replace(ctx, state=state).reasoning()) if self.assesses else []
         conflicts = _merge(find_conflicts(case), assessed, ctx.state.conflicts)
         result = _judged(state, conflicts, case)
         if result.trigger is not Trigger.VALIDATED:

@@ -1,0 +1,49 @@
+"""A build that ends before construction did: measured as far as it is, judged by the rules, marked as unfinished."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.model.base import changed
+from app.model.names import Trigger
+from app.model.state import BuildState
+from app.phases.base import PhaseContext, PhaseResult
+from app.phases.iterate import with_caveats
+from app.phases.validate.guide import guide_to
+from app.phases.validate.judgement import ValidatePhase
+
+
+def has_partial(state: BuildState) -> bool:
+    """Say whether there is something to measure although nothing was validated yet."""
+    return state.best is None and state.blueprint is not None
+
+
+async def measured_as_it_is(ctx: PhaseContext) -> PhaseResult:
+    """Return the state with the figures of its blueprint and the file; nothing is judged, so it can go on later.
+
+    Raises:
+        EngineError: the engine failed beyond retry.
+    """
+    assert ctx.state.blueprint is not None
+    async with ctx.engine.session() as session:
+        await session.build(ctx.state.blueprint)
+        stats, inspection, xml = await session.stats(), await session.inspect(), await session.export()
+    return PhaseResult(changed(ctx.state, stats=stats, inspection=inspection), xml=xml)
+
+
+async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
+    """Return the build as it is, with what the rules find wrong with it; its outcome is never better than caveats.
+
+    No language model is asked: what ended the build may be that nothing is left to pay one with.
+
+    Raises:
+        EngineError: the engine failed beyond retry.
+    """
+    measured = await measured_as_it_is(ctx)
+    judged = await ValidatePhase(assesses=False).run(replace(ctx, state=measured.state))
+    assert judged.state.blueprint is not None
+    progress = ctx.state.construction
+    left = f"Unfinished: {', '.join(progress.pending)} were still to come." if progress.pending else ""
+    state = with_caveats(judged.state, " ".join(part for part in (reason, left) if part))
+    state = changed(state, guide=await guide_to(ctx.engine.facts, judged.state.blueprint))
+    return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
