@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from app.conflicts.order import blocking, caveats, in_order, merged, resolvable
+from app.conflicts.order import blocking, in_order, merged, resolvable
 from app.engine.base import Engine
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.construction import ConstructProgress
-from app.model.names import Outcome, Trigger
+from app.model.names import Trigger
 from app.model.state import BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
+from app.phases.validate.ending import with_caveats
 from app.phases.validate.guide import guide_to
 
 MOST_ITERATIONS = 5
@@ -182,31 +182,3 @@ async def _guided(engine: Engine, state: BuildState) -> BuildState:
     if state.blueprint is None:
         return state
     return changed(state, guide=await guide_to(engine.facts, state.blueprint))
-
-
-_MOST_BY_HAND = 2
-
-
-def with_caveats(state: BuildState, reason: str) -> BuildState:
-    """Return the state as finished: every conflict in words, what was tried, and what could be done by hand."""
-    lines = [
-        reason,
-        *caveats(state.conflicts),
-        *[f"Tried against it: {', '.join(_words(c))}." for c in blocking(state.conflicts) if c.tried],
-        *_by_hand(state.conflicts),
-    ]
-    told = list(dict.fromkeys(line for line in lines if line))
-    return changed(state, outcome=Outcome.CAVEATS, caveats=told, progress_label="finished with caveats")
-
-
-def _words(conflict: BuildConflict) -> list[str]:
-    texts = {s.strategy: s.text for s in conflict.suggested_solutions}
-    return [texts.get(strategy) or strategy.replace("_", " ") for strategy in conflict.tried]
-
-
-def _by_hand(conflicts: Sequence[BuildConflict]) -> list[str]:
-    return [
-        f"By hand: {suggestion.text}."
-        for conflict in blocking(conflicts)
-        for suggestion in [s for s in conflict.suggested_solutions if s.text][:_MOST_BY_HAND]
-    ]

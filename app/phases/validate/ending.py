@@ -1,14 +1,16 @@
-"""A build that ends before construction did: measured as far as it is, judged by the rules, marked as unfinished."""
+"""How a build ends that is not what was demanded: with caveats, or unfinished as far as it is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from app.conflicts.order import blocking, caveats
 from app.model.base import changed
-from app.model.names import Trigger
+from app.model.conflicts import BuildConflict
+from app.model.names import Outcome, Trigger
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.iterate import with_caveats
 from app.phases.validate.guide import guide_to
 from app.phases.validate.judgement import ValidatePhase
 
@@ -47,3 +49,31 @@ async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
     state = with_caveats(judged.state, " ".join(part for part in (reason, left) if part))
     state = changed(state, guide=await guide_to(ctx.engine.facts, judged.state.blueprint))
     return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
+
+
+_MOST_BY_HAND = 2
+
+
+def with_caveats(state: BuildState, reason: str) -> BuildState:
+    """Return the state as finished: every conflict in words, what was tried, and what could be done by hand."""
+    lines = [
+        reason,
+        *caveats(state.conflicts),
+        *[f"Tried against it: {', '.join(_words(c))}." for c in blocking(state.conflicts) if c.tried],
+        *_by_hand(state.conflicts),
+    ]
+    told = list(dict.fromkeys(line for line in lines if line))
+    return changed(state, outcome=Outcome.CAVEATS, caveats=told, progress_label="finished with caveats")
+
+
+def _words(conflict: BuildConflict) -> list[str]:
+    texts = {s.strategy: s.text for s in conflict.suggested_solutions}
+    return [texts.get(strategy) or strategy.replace("_", " ") for strategy in conflict.tried]
+
+
+def _by_hand(conflicts: Sequence[BuildConflict]) -> list[str]:
+    return [
+        f"By hand: {suggestion.text}."
+        for conflict in blocking(conflicts)
+        for suggestion in [s for s in conflict.suggested_solutions if s.text][:_MOST_BY_HAND]
+    ]
