@@ -30,7 +30,7 @@ from app.model.blueprint import (
     SetMain,
     WeaponSet,
 )
-from app.model.demands import Floor, floors_for
+from app.model.demands import NO_FLOOR, Floor, floors_for
 from app.model.facts import ClassFact, NodeFact
 from app.model.names import Attribute, GearTier
 from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, RESISTANCES
@@ -125,10 +125,14 @@ AIMS = frozenset({"notable", "keystone", "socket", "normal"})
 """Kinds of passives that a route may end in; attribute passives are on the way."""
 
 
+_FLOORS = changed(floors_for(90, GearTier.MID), physical_hit=NO_FLOOR, elemental_hit=NO_FLOOR, recovery=NO_FLOOR)
+"""Nothing is asked of an author's build beyond damage and effective hit points."""
+
+
 def balanced() -> Objective:
     """Return the objective of the comparison: the logarithm of damage plus that of effective hit points."""
     wide = Floor(least=1, good=1e12)
-    floors = changed(floors_for(90, GearTier.MID), dps=wide, ehp=wide)
+    floors = changed(_FLOORS, dps=wide, ehp=wide)
     return Objective(floors, guards=frozenset())
 
 
@@ -212,7 +216,7 @@ def _in_words(row: dict[str, Any]) -> str:
 
 def _objective(author: Outputs) -> Objective:
     """Damage, nearly alone; what must be kept has the author's number as its minimum."""
-    floors = changed(floors_for(90, GearTier.MID), dps=Floor(least=1, good=1e12), ehp=Floor(least=1, good=1))
+    floors = changed(_FLOORS, dps=Floor(least=1, good=1e12), ehp=Floor(least=1, good=1))
     minima = {key: author.get(key, 0.0) for key in KEPT}
     minima[FREE_SPIRIT] = min(0.0, author.get(FREE_SPIRIT, 0.0))
     return Objective(floors, ehp_weight=0.08, guards=frozenset(), minima=minima)

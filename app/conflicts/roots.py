@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import permutations
 
+from app.conflicts.strength import PHYSICAL, RECOVERY
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Cause
 from app.model.names import ConflictType, Role, Severity
@@ -79,7 +80,11 @@ def _missing_passives(cause: BuildConflict, effect: BuildConflict) -> str | None
 
 
 def _open_to_an_element(cause: BuildConflict, effect: BuildConflict) -> str | None:
-    fits = cause.type is _T.RESISTANCE_GAP and effect.type is _T.SURVIVABILITY_GAP
+    fits = (
+        cause.type is _T.RESISTANCE_GAP
+        and effect.type is _T.SURVIVABILITY_GAP
+        and effect.subject not in {PHYSICAL, RECOVERY}
+    )
     return f"{cause.subject} hits hard" if fits else None
 
 

@@ -1,4 +1,4 @@
-"""Rules about how strong the build must be: resistances, damage, effective hit points."""
+"""Rules about how strong the build must be: resistances, damage, effective hit points, single hits, recovery."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import Floor
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
-from app.model.stats import EHP
+from app.model.stats import EHP, ELEMENTAL_HITS, PHYSICAL_HIT, RECOVERY_METRICS, elemental_hit, recovery
 
 ELEMENTS = ("Fire", "Cold", "Lightning")
+PHYSICAL, ELEMENTAL, RECOVERY = "physical hit", "elemental hit", "recovery"
+"""Subjects of conflicts about defence; resistances to the elements have no part in the first and the last."""
+
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
 _SCALING = SubProblemName.DAMAGE_SCALING
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
@@ -80,8 +83,39 @@ def _unknown_damage(case: Case) -> BuildConflict:
 
 
 def effective_hit_points(case: Case) -> list[BuildConflict]:
-    """Total effective hit points reach the floor of level and tier."""
+    """Total effective hit points reach the floor of level, tier and goal."""
     value, floor = case.stats.get(EHP), case.demands.floors.ehp
+    return _frail(case, "ehp", f"Total effective hit points are {value:,.0f}", value, floor)
+
+
+def largest_hits(case: Case) -> list[BuildConflict]:
+    """The largest physical hit that is survived, and that of the element that hurts most, reach their floors."""
+    values, floors = case.stats.values, case.demands.floors
+    found = []
+    if PHYSICAL_HIT in values:
+        value = values[PHYSICAL_HIT]
+        told = f"The largest physical hit that is survived is {value:,.0f}"
+        found += _frail(case, PHYSICAL, told, value, floors.physical_hit)
+    if any(key in values for key in ELEMENTAL_HITS):
+        value = elemental_hit(values)
+        told = f"The largest hit of the element that hurts most is {value:,.0f}"
+        found += _frail(case, ELEMENTAL, told, value, floors.elemental_hit)
+    return found
+
+
+def recovery_in_fights(case: Case) -> list[BuildConflict]:
+    """Enough hit points come back per second: by regeneration, leech and the recharge of energy shield."""
+    value, floor = recovery(case.stats.values), case.demands.floors.recovery
+    if not any(key in case.stats.values for key in RECOVERY_METRICS):
+        return []
+    told = f"{value:,.0f} hit points come back per second without a flask"
+    return _frail(case, RECOVERY, told, value, floor, "hit points per second")
+
+
+def _frail(
+    case: Case, subject: str, told: str, value: float, floor: Floor, unit: str = "hit points"
+) -> list[BuildConflict]:
+    """Return the conflict of a figure of defence below its floor, if it is."""
     severity = _severity(value, floor)
     if severity is None:
         return []
@@ -95,9 +129,9 @@ def effective_hit_points(case: Case) -> list[BuildConflict]:
     if slots := slots_with_room(case):
         refill = changed(values, slots=slots, local=True)
         suggestions.insert(0, advice("refill_items", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, filling(slots), refill))
-    message = f"Total effective hit points are {value:,.0f}; {_wanted(floor)} at level {case.level}."
-    evidence = Evidence(required=floor.least, good=floor.good, available=value, unit="hit points")
-    return [conflict(ConflictType.SURVIVABILITY_GAP, severity, "ehp", message, suggestions, evidence)]
+    message = f"{told}; {_wanted(floor)} at level {case.level}."
+    evidence = Evidence(required=floor.least, good=floor.good, available=value, unit=unit)
+    return [conflict(ConflictType.SURVIVABILITY_GAP, severity, subject, message, suggestions, evidence)]
 
 
 def _wanted(floor: Floor) -> str:

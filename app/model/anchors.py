@@ -35,7 +35,9 @@ class Anchors(Model):
 
     `count`: characters measured. Damage per second; effective hit points and hits in hit points; resistances in percent
     as they count (chaos: 100 with Chaos Inoculation); Spirit, passives, notables, jewels, groups, supports as counts.
-    `elemental_resistances` are medians of fire, cold and lightning.
+    `elemental_resistances` are medians of fire, cold and lightning. `recovery`: hit points that come back per second by
+    regeneration, leech and recharge, measured on 15 characters (3, 3 and 9 of the first three columns; the last has
+    the third's).
     """
 
     column: Column
@@ -44,6 +46,7 @@ class Anchors(Model):
     ehp: Quartiles
     physical_hit: Quartiles
     fire_hit: Quartiles
+    recovery: Quartiles
     life: Quartiles
     life_and_shield: Quartiles
     elemental_resistances: tuple[float, float, float]
@@ -73,6 +76,7 @@ ANCHORS = {
             ehp=_quartiles(3_600, 4_100, 5_300),
             physical_hit=_quartiles(2_118, 2_218, 2_582),
             fire_hit=_quartiles(4_400, 5_700, 6_500),
+            recovery=_quartiles(0, 0, 270),
             life=_quartiles(1_419, 1_439, 1_632),
             life_and_shield=_quartiles(1_758, 2_117, 2_218),
             elemental_resistances=(63, 50, 46),
@@ -94,6 +98,7 @@ ANCHORS = {
             ehp=_quartiles(6_000, 7_500, 9_900),
             physical_hit=_quartiles(2_796, 3_276, 4_541),
             fire_hit=_quartiles(5_500, 8_200, 10_200),
+            recovery=_quartiles(105, 116, 143),
             life=_quartiles(1_586, 2_052, 2_445),
             life_and_shield=_quartiles(2_156, 2_740, 3_750),
             elemental_resistances=(66, 68, 67),
@@ -115,6 +120,7 @@ ANCHORS = {
             ehp=_quartiles(18_000, 34_000, 58_000),
             physical_hit=_quartiles(5_035, 6_394, 8_818),
             fire_hit=_quartiles(14_500, 18_800, 26_800),
+            recovery=_quartiles(272, 437, 742),
             life=_quartiles(1_608, 1_970, 2_756),
             life_and_shield=_quartiles(2_828, 4_599, 7_348),
             elemental_resistances=(75, 75, 75),
@@ -136,6 +142,7 @@ ANCHORS = {
             ehp=_quartiles(20_000, 24_000, 31_000),
             physical_hit=_quartiles(5_274, 6_590, 9_908),
             fire_hit=_quartiles(16_200, 23_000, 33_400),
+            recovery=_quartiles(272, 437, 742),
             life=_quartiles(1_525, 1_590, 1_787),
             life_and_shield=_quartiles(1_853, 2_988, 6_635),
             elemental_resistances=(75, 75, 75),

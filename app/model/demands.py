@@ -1,9 +1,9 @@
 """What a build must reach: said once, for everyone who plans, searches or judges.
 
-Floors go by level and gear tier; the search works towards them and validate holds builds against them.
+Floors go by level, gear tier, goal and hardcore; the search works towards them and validate holds builds against them.
 
-The damage and EHP figures are the lower quartile and the median of real players' builds per level band; `mid` gear
-is expected to reach 0.6 of them and `starter` gear 0.35.
+The figures of damage and defence are quartiles of real players' builds (`app.model.anchors`): those of the column that
+the gear tier is calibrated on, or of the level's own column where that asks for less.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TypeVar
 
+from app.model.anchors import Anchors, Column, Quartiles, column_at, column_of
 from app.model.base import Model
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.names import GearTier, Goal
@@ -24,6 +25,10 @@ class Floor(Model):
 
     least: float
     good: float
+
+
+NO_FLOOR = Floor(least=0.0, good=0.0)
+"""Of a figure that nobody asks for."""
 
 
 class GearLimits(Model):
@@ -41,10 +46,17 @@ class GearLimits(Model):
 
 
 class Floors(Model):
-    """All quantitative demands on one build. Resistances in percent."""
+    """All quantitative demands on one build.
+
+    Resistances in percent; hits in hit points: the largest physical hit that is survived, and the largest of the
+    element that hurts most; `recovery` in hit points per second.
+    """
 
     dps: Floor
     ehp: Floor
+    physical_hit: Floor = NO_FLOOR
+    elemental_hit: Floor = NO_FLOOR
+    recovery: Floor = NO_FLOOR
     resistance: Floor
     ascendancy_points: int
     gear: GearLimits
@@ -70,13 +82,9 @@ def demands_of(invariants: InvariantSet, asked: BuildRequest | None = None) -> D
     known, said = INVARIANTS["level"], invariants.number("level")
     level = (asked.level if asked is not None else None) or min(known.most, max(known.least, said))
     gear = (asked.gear if asked is not None else None) or _member(GearTier, invariants, "gear")
-    return Demands(
-        level=level,
-        gear=gear,
-        goal=_member(Goal, invariants, "goal"),
-        hardcore=invariants.get("hardcore") is True,
-        floors=floors_for(level, gear),
-    )
+    goal, hardcore = _member(Goal, invariants, "goal"), invariants.get("hardcore") is True
+    floors = floors_for(level, gear, goal, hardcore)
+    return Demands(level=level, gear=gear, goal=goal, hardcore=hardcore, floors=floors)
 
 
 def _member(kind: type[E], invariants: InvariantSet, field: str) -> E:
@@ -84,12 +92,6 @@ def _member(kind: type[E], invariants: InvariantSet, field: str) -> E:
     return kind(said if said in set(kind) else str(INVARIANTS[field].default))
 
 
-_BANDS: list[tuple[int, Floor, Floor]] = [
-    (90, Floor(least=28_000, good=102_000), Floor(least=18_000, good=23_000)),
-    (76, Floor(least=7_000, good=14_000), Floor(least=6_000, good=7_500)),
-    (60, Floor(least=2_200, good=3_600), Floor(least=3_300, good=4_100)),
-]
-_SHARE = {GearTier.STARTER: 0.35, GearTier.MID: 0.6, GearTier.ENDGAME: 1.0, GearTier.MIRROR: 1.0}
 _GEAR = {
     GearTier.STARTER: (4, 45, 0),
     GearTier.MID: (5, 65, 2),
@@ -101,22 +103,34 @@ ELEMENTAL_RESISTANCE_CAP = 75
 ATTRIBUTE_PER_SUPPORT = 5
 """Attribute that each support of a colour asks for, over the whole build (game rule)."""
 
+FIRST_COLUMN = 60
+"""The level at which the players' figures begin."""
+
 FIGHT_S = 20.0
 """A fight without a pause for which mana pool and a full flask must make up what recovery does not, in seconds."""
 
 
-def floors_for(level: int, gear: GearTier) -> Floors:
-    """Return the demands on a build of this level and tier.
+def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore: bool = False) -> Floors:
+    """Return the demands on a build of this level, tier and goal.
 
-    Below level 60 there are no player figures; the 60-75 band is scaled by (level / 60) squared.
+    A floor is the lower quartile and the median of the column. Defences begin higher for bosses, whose hits are larger,
+    and highest in hardcore, where the first death is the last. Below level 60 there are no player figures; those of
+    level 60 to 75 are scaled by (level / 60) squared.
     """
-    dps, ehp = _band(level)
-    share = _SHARE[gear]
+    column = _column(level, gear)
+    scale = min(1.0, level / FIRST_COLUMN) ** 2
     affixes, affix_level, uniques = _GEAR[gear]
     capped = level >= 76
+
+    def defence(figures: Quartiles) -> Floor:
+        return _scaled(_raised(figures, goal, hardcore), scale)
+
     return Floors(
-        dps=Floor(least=dps.least * share, good=dps.good * share),
-        ehp=Floor(least=ehp.least * share, good=ehp.good * share),
+        dps=_scaled(Floor(least=column.dps.lower, good=column.dps.median), scale),
+        ehp=defence(column.ehp),
+        physical_hit=defence(column.physical_hit),
+        elemental_hit=defence(column.fire_hit),
+        recovery=defence(column.recovery),
         resistance=Floor(least=ELEMENTAL_RESISTANCE_CAP if capped else 60, good=ELEMENTAL_RESISTANCE_CAP),
         ascendancy_points=_ascendancy_points(level),
         gear=GearLimits(
@@ -129,16 +143,25 @@ def floors_for(level: int, gear: GearTier) -> Floors:
     )
 
 
-def _band(level: int) -> tuple[Floor, Floor]:
-    for start, dps, ehp in _BANDS:
-        if level >= start:
-            return dps, ehp
-    scale = (level / 60) ** 2
-    _, dps, ehp = _BANDS[-1]
-    return (
-        Floor(least=dps.least * scale, good=dps.good * scale),
-        Floor(least=ehp.least * scale, good=ehp.good * scale),
-    )
+def _column(level: int, gear: GearTier) -> Anchors:
+    """Return the tier's column, or the level's where the character is not as far as those of the tier's."""
+    own, ranks = column_at(level), list(Column)
+    if own.column is Column.LEVEL_90:
+        return column_of(gear)
+    return min(own, column_of(gear), key=lambda anchors: ranks.index(anchors.column))
+
+
+def _raised(figures: Quartiles, goal: Goal, hardcore: bool) -> Floor:
+    """Return the floor of a defence: lower quartile and median, between those and the next, or the next."""
+    if hardcore:
+        return Floor(least=figures.median, good=figures.upper)
+    if goal is Goal.BOSSING:
+        return Floor(least=(figures.lower + figures.median) / 2, good=(figures.median + figures.upper) / 2)
+    return Floor(least=figures.lower, good=figures.median)
+
+
+def _scaled(floor: Floor, scale: float) -> Floor:
+    return Floor(least=floor.least * scale, good=floor.good * scale)
 
 
 def _ascendancy_points(level: int) -> int:

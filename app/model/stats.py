@@ -31,6 +31,18 @@ HITS = tuple(f"{kind}MaximumHitTaken" for kind in HIT_TYPES)
 """The largest hit of one damage type that is survived, in hit points."""
 
 
+PHYSICAL_HIT, ELEMENTAL_HITS, CHAOS_HIT = HITS[0], HITS[1:4], HITS[4]
+
+RECOVERY_METRICS = (
+    "LifeRegenRecovery",
+    "LifeLeechGainRate",
+    "EnergyShieldRegenRecovery",
+    "EnergyShieldLeechGainRate",
+    "EnergyShieldRecharge",
+)
+"""What brings back life and energy shield without a flask, in hit points per second; recharge once it has begun."""
+
+
 class EngineVersion(Model):
     """Which engine calculated: name (pob | sketch), its version, the passive tree's version, estimate or not."""
 
@@ -66,6 +78,16 @@ def damage_per_second(values: Mapping[str, float]) -> float | None:
         if values.get(key, 0.0) > 0:
             return values[key]
     return None
+
+
+def elemental_hit(values: Mapping[str, float]) -> float:
+    """Return the largest hit that is survived of the element that hurts most, in hit points; 0 when none is known."""
+    return min((values[key] for key in ELEMENTAL_HITS if key in values), default=0.0)
+
+
+def recovery(values: Mapping[str, float]) -> float:
+    """Return the hit points that come back per second, flasks apart; a drain counts as one."""
+    return sum(values.get(key, 0.0) for key in RECOVERY_METRICS)
 
 
 class Requirement(Model):

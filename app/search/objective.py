@@ -1,8 +1,9 @@
 """What "better" means: demands first, then damage and effective hit points on a logarithmic scale.
 
 Damage and EHP are worth most below their floor, less between `least` and `good`, less again above `good` and least
-in plenty, so a search fills the floors before it trades one for the other. Every other demand (resistances, sustain,
-Spirit, attributes) is a guard: it costs in proportion to its shortfall and gives nothing once it is met.
+in plenty, so a search fills the floors before it trades one for the other. The largest hits that are survived and
+recovery cost what they lack, on the same scale, and give nothing once they are good. Every other demand (resistances,
+sustain, Spirit, attributes) is a guard: it costs in proportion to its shortfall and gives nothing once it is met.
 """
 
 from __future__ import annotations
@@ -18,14 +19,20 @@ from app.model.demands import FIGHT_S, Floor, Floors
 from app.model.names import Attribute, Demand
 from app.model.stats import (
     ATTRIBUTE_METRICS,
+    CHAOS_HIT,
     CHAOS_RESISTANCE,
     DPS,
     EHP,
+    ELEMENTAL_HITS,
     FREE_SPIRIT,
     HITS,
     MOVEMENT,
+    PHYSICAL_HIT,
+    RECOVERY_METRICS,
     REQUIREMENT_METRICS,
     RESISTANCES,
+    elemental_hit,
+    recovery,
 )
 from app.search.base import SearchContext
 
@@ -35,25 +42,36 @@ PAYMENTS = {
 }
 """Per resource: what the main skill costs per second of use, and what pays for it."""
 
-LEAST_HIT, WEAK_SPOT = 0.2, 0.5
-"""Share of the EHP floor that the largest hit of each type must reach, and the price per type of having none of it."""
+LEAST_CHAOS_HIT, WEAK_SPOT = 0.2, 0.5
+"""Share of the EHP floor that the largest chaos hit must reach, and the price of having none of it."""
+
+HIT_SHARE = 0.5
+"""What a missing e-fold of the physical, or of the elemental, hit costs of what one of EHP does: together as much."""
+
+NO_RECOVERY = (1.0, 0.5)
+"""Price of no recovery at all: for what lacks to `least`, and for what lacks to `good`."""
 
 SLOWNESS = 2.0
 """Price of standing still; a tenth slower costs a tenth of it."""
 
-METRICS: tuple[str, ...] = (
-    DPS,
-    EHP,
-    FREE_SPIRIT,
-    *RESISTANCES,
-    CHAOS_RESISTANCE,
-    *HITS,
-    MOVEMENT,
-    *ATTRIBUTE_METRICS.values(),
-    *REQUIREMENT_METRICS.values(),
-    "ManaUnreserved",
-    *(cost for cost, _ in PAYMENTS.values()),
-    *(key for _, income in PAYMENTS.values() for key in income),
+METRICS: tuple[str, ...] = tuple(
+    dict.fromkeys(
+        (
+            DPS,
+            EHP,
+            FREE_SPIRIT,
+            *RESISTANCES,
+            CHAOS_RESISTANCE,
+            *HITS,
+            MOVEMENT,
+            *ATTRIBUTE_METRICS.values(),
+            *REQUIREMENT_METRICS.values(),
+            "ManaUnreserved",
+            *(cost for cost, _ in PAYMENTS.values()),
+            *(key for _, income in PAYMENTS.values() for key in income),
+            *RECOVERY_METRICS,
+        )
+    )
 )
 """What a candidate is asked for: damage per second, effective hit points, percent, points, points per second."""
 
@@ -110,11 +128,25 @@ class Objective:
             _GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0) * lacking[guard]
             for guard in sorted(self.guards)
         )
-        # a damage type that kills too easily, and walking slower than a naked character, have their price
-        least = LEAST_HIT * self.floors.ehp.least
-        thin = sum(max(0.0, 1.0 - outputs[hit] / least) for hit in HITS if hit in outputs and least > 0)
+        life += self.ehp_weight * self.weakness(outputs)
+        # walking slower than a naked character has its price
         slow = max(0.0, 1.0 - outputs.get(MOVEMENT, 1.0))
-        return damage + life - guarded - self.missed(outputs) - (WEAK_SPOT * thin + SLOWNESS * slow)
+        return damage + life - guarded - self.missed(outputs) - SLOWNESS * slow
+
+    def weakness(self, outputs: Mapping[str, float]) -> float:
+        """Return what weak hits and missing recovery cost, 0 or less; a figure that is not there costs nothing."""
+        floors, price = self.floors, 0.0
+        if PHYSICAL_HIT in outputs:
+            price += HIT_SHARE * lack(outputs[PHYSICAL_HIT], floors.physical_hit)
+        if ELEMENTAL_HITS[0] in outputs:
+            price += HIT_SHARE * lack(elemental_hit(outputs), floors.elemental_hit)
+        chaos = LEAST_CHAOS_HIT * floors.ehp.least
+        if CHAOS_HIT in outputs and chaos > 0:
+            price -= WEAK_SPOT * max(0.0, 1.0 - outputs[CHAOS_HIT] / chaos)
+        for cost, wanted in zip(NO_RECOVERY, (floors.recovery.least, floors.recovery.good), strict=True):
+            if RECOVERY_METRICS[0] in outputs and wanted > 0:
+                price -= cost * max(0.0, 1.0 - recovery(outputs) / wanted)
+        return price
 
     def missed(self, outputs: Mapping[str, float]) -> float:
         """Return the price of the minima that are not reached; 0 when all are."""
@@ -172,6 +204,17 @@ def worth(value: float, floor: Floor) -> float:
     """Return the worth of a value in weighted e-folds from `floor.least`: steep below it, flatter and flatter above."""
     logarithm = math.log(max(value, 1.0))
     return min(slope * logarithm + height for slope, height in _lines(floor.least, floor.good))
+
+
+def lack(value: float, floor: Floor) -> float:
+    """Return what a figure that is no aim in itself costs: 0 from `good` on, else what `worth` lacks of that."""
+    return min(0.0, worth(value, floor) - worth(floor.good, floor))
+
+
+def lack_segments(floor: Floor) -> list[tuple[float, float]]:
+    """Return the lines over the logarithm of a value whose lowest is its `lack`."""
+    top = worth(floor.good, floor)
+    return [*((slope, height - top) for slope, height in segments(floor)[:2]), (0.0, 0.0)]
 
 
 def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:

@@ -116,11 +116,11 @@ assert [rule.__name__ for rule in RULES].count("no_empty_tree") == 1
     ),
     Change(
         "A gear tier asks for more",
-        (Edit("app/model/demands.py", "GearTier.MID: 0.6", "GearTier.MID: 0.7"),),
+        (Edit("app/model/demands.py", "GearTier.MID: (5, 65, 2)", "GearTier.MID: (5, 65, 3)"),),
         """
 from app.model.demands import floors_for
 from app.model.names import GearTier
-assert floors_for(92, GearTier.MID).dps.least == 0.7 * floors_for(92, GearTier.ENDGAME).dps.least
+assert floors_for(92, GearTier.MID).gear.max_uniques == 3
 """,
     ),
     Change(

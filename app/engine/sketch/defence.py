@@ -18,6 +18,8 @@ from app.model.stats import EHP, MOVEMENT
 DEFAULT_ENEMY = "Pinnacle"
 ARMOUR_RATIO = 10
 """Armour needed per point of damage to halve it (game constant)."""
+RECHARGE = 0.125
+"""Share of the energy shield that comes back per second once recharge has begun (game constant)."""
 MOST_REDUCTION = 0.9
 MOST_ENEMY_REDUCTION = 0.75
 
@@ -149,6 +151,7 @@ class Defence:
             "EffectiveBlockChance": min(MOST_BLOCK, sums.scaled(stats, "block", stats.get("block", 0.0))),
             "LifeRegenRecovery": round(life, 1),
             "ManaRegenRecovery": round(mana, 1),
+            "EnergyShieldRecharge": round(pools["energy_shield"] * RECHARGE, 1),
             MOVEMENT: round(moving, 4),
         }
         return out | self._survival(stats, pools, enemy, out)

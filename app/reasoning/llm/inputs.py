@@ -83,7 +83,7 @@ def demands(asked: Demands) -> dict[str, Any]:
     return {
         "level": asked.level,
         "gear": asked.gear.value,
-        **asked.floors.model_dump(include={"dps", "ehp", "resistance", "ascendancy_points", "passive_points", "gear"}),
+        **asked.floors.model_dump(exclude={"weapon_set_points"}),
     }
 
 

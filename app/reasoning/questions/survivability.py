@@ -49,9 +49,12 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
 
     def gather(self, brief: Brief) -> list[Discovery]:
         """Return how much the level and gear need."""
-        ehp = brief.demands.floors.ehp
+        floors = brief.demands.floors
         here = f"At level {brief.demands.level} with {brief.demands.gear.value} gear"
-        text = f"{here}, {ehp.least:.0f} effective hit points are the least, {ehp.good:.0f} are good."
+        text = f"{here}, {floors.ehp.least:.0f} effective hit points are the least, {floors.ehp.good:.0f} are good."
+        physical, elemental = floors.physical_hit.least, floors.elemental_hit.least
+        hits = f"a physical hit of {physical:.0f} and an elemental one of {elemental:.0f}"
+        text += f" It must survive {hits}, and recover {floors.recovery.least:.0f} hit points per second."
         return [self.discovery(text, "floors")]
 
     def decide(self, brief: Brief) -> Decision:
@@ -171,7 +174,7 @@ def _option(brief: Brief, pool: Pool, layers: list[str]) -> Option:
     choice = SurvivabilityChoice(
         pool=pool,
         mitigation=layers,
-        ehp_target=round(brief.demands.floors.ehp.good * (1.25 if brief.demands.hardcore else 1.0)),
+        ehp_target=round(brief.demands.floors.ehp.good),
         ehp_weight=round(weight, 3),
     )
     shown, name = listing(layers), pool.replace("_", " ")

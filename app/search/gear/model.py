@@ -19,11 +19,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from app.model.blueprint import GearItem
-from app.model.demands import Floor
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
 from app.search.gear.pool import GearOption, SlotPool, has
-from app.search.gear.values import FLAT, PAID_WITH, OptionValues, Values
-from app.search.objective import Objective, segments
+from app.search.gear.values import FLAT, PAID_WITH, RECOVERY, OptionValues, Values
+from app.search.objective import HIT_SHARE, NO_RECOVERY, Objective, lack_segments, segments
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -132,16 +131,19 @@ def choose(problem: GearProblem) -> dict[str, dict[GearOption, int]] | None:
             columns[option] = programme.column(cost, 0, most if option.kind == "rune" else 1, whole=True)
     for pool in problem.pools:
         _slot_rows(programme, pool, columns)
-    # Add the worth of damage and EHP: the lowest of three lines, because it is concave.
+    # Add the worth of damage and EHP and what hits lack: each the lowest of some lines, because it is concave.
     objective, floors = problem.objective, problem.objective.floors
-    figures: list[tuple[Callable[[Values], float], float, Floor]] = [
-        (lambda values: values.damage, objective.damage_weight, floors.dps),
-        (lambda values: values.life, objective.ehp_weight, floors.ehp),
+    hits = HIT_SHARE * objective.ehp_weight
+    figures: list[tuple[Callable[[Values], float], float, list[tuple[float, float]]]] = [
+        (lambda values: values.damage, objective.damage_weight, segments(floors.dps)),
+        (lambda values: values.life, objective.ehp_weight, segments(floors.ehp)),
+        (lambda values: values.physical, hits, lack_segments(floors.physical_hit)),
+        (lambda values: values.elemental, hits, lack_segments(floors.elemental_hit)),
     ]
-    for figure, weight, floor in figures:
+    for figure, weight, lines in figures:
         entries, start = _sum_over(problem, columns, problem.worth, problem.worn, figure)
         helper = programme.column(-weight, -1e4, 1e4, whole=False)
-        for slope, offset in segments(floor):
+        for slope, offset in lines:
             scaled = {column: -slope * value for column, value in entries.items()}
             programme.row({helper: 1.0, **scaled}, -float("inf"), slope * start + offset)
     _demand_rows(programme, problem, columns)
@@ -184,18 +186,20 @@ def _slot_rows(programme: _Programme, pool: SlotPool, columns: Mapping[GearOptio
 def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[GearOption, int]) -> None:
     """Price what is missing of each flat figure; a base that is chosen must have its attribute requirement met.
 
-    What pays for the skill is counted from the latest measurement, the rest from the plain build.
+    What pays for the skill, and recovery, is counted from the latest measurement, the rest from the plain build.
     """
     attributes = {metric: attribute for attribute, metric in ATTRIBUTE_METRICS.items()}
+    back = sum(NO_RECOVERY) * problem.objective.ehp_weight / max(problem.objective.floors.recovery.good, 1.0)
+    penalties = {**PENALTIES, **dict.fromkeys(attributes, ATTRIBUTE_PENALTY), RECOVERY: back}
     for key in FLAT:
         least = problem.demands.least.get(key)
         attribute = attributes.get(key)
         if least is None and attribute is None:
             continue
-        latest = key in PAID_WITH
+        latest = key in (*PAID_WITH, RECOVERY)
         worth, items = (problem.worth, problem.worn) if latest else (problem.plain, problem.plain_items)
         entries, start = _sum_over(problem, columns, worth, items, partial(_flat, key))
-        missing = programme.column(PENALTIES[key] if attribute is None else ATTRIBUTE_PENALTY, 0, 1e6, whole=False)
+        missing = programme.column(penalties[key], 0, 1e6, whole=False)
         entries = {**entries, missing: 1.0}
         if least is not None:
             programme.row(entries, least - start, float("inf"))

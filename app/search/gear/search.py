@@ -16,7 +16,7 @@ from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.model import GearProblem, Minima, choose
 from app.search.gear.pool import GearOption, SlotPool, has, made_of, with_option, without_option
-from app.search.gear.values import FLAT, OptionValues, Values, items_of, measure, values_of
+from app.search.gear.values import FLAT, RECOVERY, OptionValues, Values, items_of, measure, values_of
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard
 
@@ -103,7 +103,7 @@ class GearSearch:
         """Return what gear must bring the build to: capped resistances, attributes, and the main skill paid for."""
         objective = self.incumbent.objective
         least = dict.fromkeys(RESISTANCES, objective.floors.resistance.good)
-        least |= {"Spirit": 0.0, "MANA": 0.0, "LIFE": 0.0}
+        least |= {"Spirit": 0.0, "MANA": 0.0, "LIFE": 0.0, RECOVERY: objective.floors.recovery.good}
         least |= {ATTRIBUTE_METRICS[a]: objective.required.get(a, 0.0) for a in Attribute}
         return Minima(least)
 

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from app.engine.base import Outputs
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
 from app.model.demands import FIGHT_S
-from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
+from app.model.stats import (
+    ATTRIBUTE_METRICS,
+    DPS,
+    EHP,
+    FREE_SPIRIT,
+    PHYSICAL_HIT,
+    RESISTANCES,
+    elemental_hit,
+    recovery,
+)
 from app.search.gear.pool import GearOption, SlotPool, has, with_option, without_option
 from app.search.incumbent import Incumbent
 from app.search.objective import PAYMENTS
@@ -20,25 +29,37 @@ NOTHING = 1e-9
 PAID_WITH = ("Spirit", "MANA", "LIFE")
 """What the skills of a build are paid with; it depends on the skill, so on all else that is worn."""
 
-FLAT = (*RESISTANCES, *ATTRIBUTE_METRICS.values(), *PAID_WITH)
-"""Figures that add up over items: percent, attribute points, Spirit, and what is left to pay the main skill with."""
+RECOVERY = "RECOVERY"
+"""Hit points that come back per second; a share of the pool, so it depends on all else that is worn."""
+
+FLAT = (*RESISTANCES, *ATTRIBUTE_METRICS.values(), *PAID_WITH, RECOVERY)
+"""Figures that add up over items: percent, attribute points, Spirit, what is left to pay the skill with, recovery."""
 
 
 @dataclass(frozen=True)
 class Values:
     """Figures of a build, or the differences that an option makes to them.
 
-    `damage`, `life`: natural logarithms of DPS and EHP. `flat`: the keys of `FLAT`.
+    `damage`, `life`: natural logarithms of DPS and EHP; `physical`, `elemental`: of the largest hit that is survived.
+    `flat`: the keys of `FLAT`.
     """
 
     damage: float = 0.0
     life: float = 0.0
+    physical: float = 0.0
+    elemental: float = 0.0
     flat: Mapping[str, float] = field(default_factory=dict)
 
     def minus(self, other: Values) -> Values:
         """Return the difference."""
         flat = {key: self.flat.get(key, 0.0) - other.flat.get(key, 0.0) for key in FLAT}
-        return Values(self.damage - other.damage, self.life - other.life, flat)
+        return Values(
+            damage=self.damage - other.damage,
+            life=self.life - other.life,
+            physical=self.physical - other.physical,
+            elemental=self.elemental - other.elemental,
+            flat=flat,
+        )
 
 
 def values_of(outputs: Outputs, flask_mana: float) -> Values:
@@ -50,7 +71,14 @@ def values_of(outputs: Outputs, flask_mana: float) -> Values:
     flat["Spirit"] = outputs.get(FREE_SPIRIT, 0.0)
     flat["MANA"] = outputs.get("ManaUnreserved", 0.0) + flask_mana - FIGHT_S * _drain(outputs, "mana")
     flat["LIFE"] = -_drain(outputs, "life")
-    return Values(math.log(max(outputs.get(DPS, 0.0), 1.0)), math.log(max(outputs.get(EHP, 0.0), 1.0)), flat)
+    flat[RECOVERY] = recovery(outputs)
+    return Values(
+        damage=math.log(max(outputs.get(DPS, 0.0), 1.0)),
+        life=math.log(max(outputs.get(EHP, 0.0), 1.0)),
+        physical=math.log(max(outputs.get(PHYSICAL_HIT, 0.0), 1.0)),
+        elemental=math.log(max(elemental_hit(outputs), 1.0)),
+        flat=flat,
+    )
 
 
 def _drain(outputs: Outputs, resource: str) -> float:
@@ -148,6 +176,8 @@ def hopeful(pools: Sequence[SlotPool], known: Mapping[GearOption, Values]) -> fr
         for options in by_kind.values():
             found |= _best(options, {o: known[o].damage for o in options if o in known}, BEST_BY_VALUE)
             found |= _best(options, {o: known[o].life for o in options if o in known}, BEST_BY_VALUE)
+            found |= _best(options, {o: known[o].physical for o in options if o in known}, BEST_BY_FIGURE)
+            found |= _best(options, {o: known[o].elemental for o in options if o in known}, BEST_BY_FIGURE)
             for key in FLAT:
                 worth = {o: known[o].flat.get(key, 0.0) for o in options if o in known}
                 found |= _best(options, worth, BEST_BY_FIGURE)

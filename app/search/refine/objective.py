@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.model.base import changed
-from app.model.demands import Floor, Floors
+from app.model.demands import NO_FLOOR, Floor, Floors
 from app.model.experiments import Wish
 from app.model.stats import DPS, EHP, MOVEMENT
 from app.search.objective import Guard, Objective
@@ -110,7 +110,14 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
             (damage, more_damage), (life, more_life) = (1.0, 2.0), (1.0, 2.0)
     dps, ehp = max(base.get(DPS, 0.0), 1.0) * more_damage, max(base.get(EHP, 0.0), 1.0) * more_life
     return RefineObjective(
-        floors=changed(floors, dps=Floor(least=dps, good=dps), ehp=Floor(least=ehp, good=ehp)),
+        floors=changed(
+            floors,
+            dps=Floor(least=dps, good=dps),
+            ehp=Floor(least=ehp, good=ehp),
+            physical_hit=NO_FLOOR,
+            elemental_hit=NO_FLOOR,
+            recovery=NO_FLOOR,
+        ),
         damage_weight=damage,
         ehp_weight=life,
         minima={key: base[key] for key in KEPT if key in base},

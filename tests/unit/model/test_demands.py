@@ -4,27 +4,49 @@ from __future__ import annotations
 
 import pytest
 
+from app.model.anchors import ANCHORS, Column
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
-from app.model.demands import demands_of, floors_for
+from app.model.demands import Floor, demands_of, floors_for
 from app.model.names import GearTier, Goal, Provenance
 from app.model.record import BuildRequest
 
 
 @pytest.mark.parametrize(
-    ("level", "gear", "dps", "ehp"),
+    ("level", "gear", "column"),
     [
-        (90, GearTier.ENDGAME, (28_000, 102_000), (18_000, 23_000)),
-        (90, GearTier.MID, (16_800, 61_200), (10_800, 13_800)),
-        (89, GearTier.ENDGAME, (7_000, 14_000), (6_000, 7_500)),
-        (76, GearTier.MID, (4_200, 8_400), (3_600, 4_500)),
-        (75, GearTier.STARTER, (770, 1_260), (1_155, 1_435)),
-        (60, GearTier.ENDGAME, (2_200, 3_600), (3_300, 4_100)),
+        (90, GearTier.MIRROR, Column.PICKED),
+        (90, GearTier.ENDGAME, Column.LEVEL_90),
+        (90, GearTier.MID, Column.LEVEL_76),
+        (90, GearTier.STARTER, Column.LEVEL_60),
+        (89, GearTier.MIRROR, Column.LEVEL_76),
+        (76, GearTier.MID, Column.LEVEL_76),
+        (75, GearTier.ENDGAME, Column.LEVEL_60),
+        (60, GearTier.STARTER, Column.LEVEL_60),
     ],
 )
-def test_bands(level: int, gear: GearTier, dps: tuple[float, float], ehp: tuple[float, float]) -> None:
-    floors = floors_for(level, gear)
-    assert (floors.dps.least, floors.dps.good) == pytest.approx(dps)
-    assert (floors.ehp.least, floors.ehp.good) == pytest.approx(ehp)
+def test_floors_are_lower_quartile_and_median_of_the_tiers_column(level: int, gear: GearTier, column: Column) -> None:
+    floors, players = floors_for(level, gear), ANCHORS[column]
+    for floor, figures in (
+        (floors.dps, players.dps),
+        (floors.ehp, players.ehp),
+        (floors.physical_hit, players.physical_hit),
+        (floors.elemental_hit, players.fire_hit),
+        (floors.recovery, players.recovery),
+    ):
+        assert (floor.least, floor.good) == (figures.lower, figures.median)
+
+
+def test_bosses_and_hardcore_raise_the_floors_of_defence_and_of_nothing_else() -> None:
+    usual = floors_for(90, GearTier.MID)
+    bosses = floors_for(90, GearTier.MID, Goal.BOSSING)
+    deadly = floors_for(90, GearTier.MID, Goal.BOSSING, hardcore=True)
+    assert usual.dps == bosses.dps == deadly.dps
+    for name in ("ehp", "physical_hit", "elemental_hit", "recovery"):
+        floors = [getattr(found, name) for found in (usual, bosses, deadly)]
+        assert floors[0].least < floors[1].least < floors[2].least
+        assert floors[0].good < floors[1].good < floors[2].good
+    assert deadly.physical_hit == Floor(least=3_276, good=4_541)
+    assert demands_of(said(hardcore=True)).floors == floors_for(90, GearTier.MID, hardcore=True)
 
 
 def test_below_the_bands_demands_shrink_with_the_level() -> None:

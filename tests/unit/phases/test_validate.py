@@ -229,10 +229,10 @@ async def test_a_sound_build_is_validated_and_becomes_the_best() -> None:
 
 
 async def test_warnings_become_caveats_of_a_validated_build() -> None:
-    result = await ValidatePhase().run(context(values={"CombinedDPS": 20_000.0}))
+    result = await ValidatePhase().run(context(values={"CombinedDPS": 10_000.0}))
     assert result.trigger is Trigger.VALIDATED
     assert result.state.caveats == [
-        "Tempest Bell deals 20,000 damage per second; 16,800 is the least and 61,200 is good at level 90."
+        "Tempest Bell deals 10,000 damage per second; 7,100 is the least and 14,000 is good at level 90."
     ]
 
 

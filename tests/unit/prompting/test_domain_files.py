@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import groupby
 
-import pytest
-
 from app.conflicts.roots import with_causes
 from app.core.config import resource_dir
 from app.model.conflicts import BuildConflict
@@ -52,14 +50,18 @@ def test_gear_tiers_are_ours() -> None:
 
 
 def test_floors_are_ours() -> None:
-    table = rows("Level", "Least DPS")
-    assert len(table) == 3
+    table = rows("Level", "Gear tier", "Least DPS")
+    assert {row["Gear tier"] for row in table} == set(GearTier)
     for row in table:
-        floors = floors_for(int(row["Level"]), GearTier.MID)
-        own = [float(row[c]) for c in ("Least DPS", "Good DPS", "Least EHP", "Good EHP")]
-        assert own == [floors.dps.least, floors.dps.good, floors.ehp.least, floors.ehp.good]
-        for tier, share in ((GearTier.STARTER, 0.58), (GearTier.ENDGAME, 1.67)):
-            assert floors_for(int(row["Level"]), tier).dps.good == pytest.approx(floors.dps.good * share, rel=0.01)
+        floors = floors_for(int(row["Level"]), GearTier(row["Gear tier"]))
+        for name, floor in (
+            ("DPS", floors.dps),
+            ("EHP", floors.ehp),
+            ("physical hit", floors.physical_hit),
+            ("elemental hit", floors.elemental_hit),
+            ("recovery", floors.recovery),
+        ):
+            assert (float(row[f"Least {name}"]), float(row[f"Good {name}"])) == (floor.least, floor.good)
 
 
 def test_points_are_ours() -> None:

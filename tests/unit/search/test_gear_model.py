@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from app.model.base import changed
-from app.model.demands import Floor, floors_for
+from app.model.demands import NO_FLOOR, Floor, floors_for
 from app.model.facts import AffixFact, BaseFact
 from app.model.names import GearTier
 from app.search.gear.model import ATTRIBUTE_PENALTY, PENALTIES, GearProblem, Minima, choose
@@ -21,7 +21,9 @@ from app.search.objective import Objective, segments
 WIDE = Floor(least=1, good=1e12)
 """A floor under which every figure of these tests is worth its logarithm, once."""
 
-OBJECTIVE = Objective(changed(floors_for(90, GearTier.MID), dps=WIDE, ehp=WIDE))
+OBJECTIVE = Objective(
+    changed(floors_for(90, GearTier.MID), dps=WIDE, ehp=WIDE, physical_hit=NO_FLOOR, elemental_hit=NO_FLOOR)
+)
 LIGHT = BaseFact(name="Light Mitts", type="Gloves", slots=["Gloves"], socket_limit=1)
 HEAVY = BaseFact(name="Heavy Mitts", type="Gloves", slots=["Gloves"], requirements={"str": 50})
 
@@ -182,7 +184,9 @@ def test_no_legal_item_is_better(seed: int) -> None:
     facts = [affix(name, f"group {dice.randrange(4)}") for name in ("A", "B", "C", "d", "e", "f")]
     slots = pool(facts, bases=[LIGHT], per_side=2, total=3)
     effects = {
-        fact.id: Values(dice.uniform(0, 0.3), dice.uniform(0, 0.3), {"FireResist": float(dice.randrange(0, 30, 10))})
+        fact.id: Values(
+            dice.uniform(0, 0.3), dice.uniform(0, 0.3), flat={"FireResist": float(dice.randrange(0, 30, 10))}
+        )
         for fact in facts
     }
     asked = problem([slots], effects, {"FireResist": 20.0})

@@ -9,7 +9,7 @@ from app.model.demands import Floor
 from app.model.names import Attribute, Demand, Goal
 from app.model.stats import MOVEMENT
 from app.model.sub_problems import Constraint, RequirementsChoice, ScalingChoice, SurvivabilityChoice
-from app.search.objective import METRICS, Guard, Objective, objective_for, sustain_gap, worth
+from app.search.objective import METRICS, Guard, Objective, lack, lack_segments, objective_for, sustain_gap, worth
 from tests.fakes.arithmetic import World
 from tests.unit.search.conftest import FLOORS, PLAN, Context
 
@@ -32,7 +32,7 @@ def test_a_candidate_without_outputs_is_worst_of_all() -> None:
 
 def test_floors_come_before_trade() -> None:
     """Doubling damage that is good already does not pay for effective hit points below the floor."""
-    greedy = GOOD | {"DPS": 200_000.0, "TotalEHP": 6_000.0}
+    greedy = GOOD | {"DPS": 200_000.0, "TotalEHP": 3_000.0}
     assert OBJECTIVE.score(greedy) < OBJECTIVE.score(GOOD)
 
 
@@ -62,6 +62,45 @@ def test_required_attributes_are_the_higher_of_inspection_and_trial() -> None:
 def test_weak_spots_cost_and_strength_beyond_the_floor_gives_nothing(key: str, weak: float, strong: float) -> None:
     assert OBJECTIVE.score(GOOD | {key: weak}) < OBJECTIVE.score(GOOD)
     assert OBJECTIVE.score(GOOD | {key: strong}) == OBJECTIVE.score(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("keys", "floor"),
+    [
+        (("PhysicalMaximumHitTaken",), FLOORS.physical_hit),
+        (("FireMaximumHitTaken", "ColdMaximumHitTaken", "LightningMaximumHitTaken"), FLOORS.elemental_hit),
+    ],
+)
+def test_hits_cost_what_they_lack_and_give_nothing_once_good(keys: tuple[str, ...], floor: Floor) -> None:
+    def score(value: float) -> float:
+        return OBJECTIVE.score(GOOD | dict.fromkeys(keys, value))
+
+    assert score(floor.least / 2) < score(floor.least) < score(floor.good) == score(3 * floor.good)
+    # half of a hit lacks as much as half of EHP once both kinds of hit lack it
+    lost = score(floor.least) - score(floor.least / 2)
+    ehp = FLOORS.ehp.least
+    weaker = OBJECTIVE.score(GOOD | {"TotalEHP": ehp / 2})
+    assert 2 * lost == pytest.approx(OBJECTIVE.score(GOOD | {"TotalEHP": ehp}) - weaker)
+
+
+def test_the_weakest_element_counts() -> None:
+    even = GOOD | dict.fromkeys(("FireMaximumHitTaken", "ColdMaximumHitTaken", "LightningMaximumHitTaken"), 9e3)
+    assert OBJECTIVE.score(even | {"ColdMaximumHitTaken": 3e3}) < OBJECTIVE.score(even)
+
+
+def test_recovery_counts_whatever_it_comes_from() -> None:
+    none = GOOD | {"LifeRegenRecovery": 0.0}
+    enough = FLOORS.recovery.good
+    regenerated, recharged = none | {"LifeRegenRecovery": enough}, none | {"EnergyShieldRecharge": enough}
+    assert OBJECTIVE.score(none) < OBJECTIVE.score(regenerated) == OBJECTIVE.score(recharged)
+    assert OBJECTIVE.score(regenerated) == OBJECTIVE.score(none | {"LifeRegenRecovery": 5 * enough})
+
+
+def test_the_lines_of_what_is_lacking_are_what_it_costs() -> None:
+    floor = Floor(least=100.0, good=400.0)
+    for value in (1.0, 50.0, 100.0, 200.0, 400.0, 1e6):
+        lowest = min(slope * math.log(value) + height for slope, height in lack_segments(floor))
+        assert lowest == pytest.approx(lack(value, floor))
 
 
 def test_minima_come_before_any_gain() -> None:
