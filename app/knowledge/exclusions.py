@@ -11,8 +11,8 @@ from app.knowledge.weapons import matches, word_of
 from app.knowledge.words import phrase
 from app.model.facts import BaseFact, GemFact, NodeFact
 
-_NOT_OF_PASSIVES = frozenset({"unique", "flask", "charm", "meta", "spirit", "elemental"})
-_BELONGS = {"flask": "Flask", "charm": "Charm"}
+_NOT_OF_PASSIVES = frozenset({"unique", "flask", "charm", "jewel", "meta", "spirit", "elemental"})
+_BELONGS = {"flask": "Flask", "charm": "Charm", "jewel": "Jewel"}
 _STEMS = {"skeleton": "skeletal"}
 """How the game's names say what players say."""
 

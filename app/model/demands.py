@@ -11,8 +11,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TypeVar
 
+from pydantic import Field
+
 from app.model.anchors import Anchors, Column, Quartiles, column_at, column_of
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.names import GearTier, Goal
 from app.model.record import BuildRequest
@@ -35,7 +37,8 @@ class GearLimits(Model):
     """What items of a tier may have.
 
     `rare_uniques`: also those that only one boss drops or hardly anybody finds; `gone_uniques`: also those that cannot
-    be obtained any more, which only somebody who has one can wear.
+    be obtained any more, which only somebody who has one can wear. `named`: names of what the user asked for, uniques
+    among it: these may be worn whatever the tier, and do not count.
     """
 
     max_affixes: int
@@ -43,6 +46,7 @@ class GearLimits(Model):
     max_uniques: int
     rare_uniques: bool = False
     gone_uniques: bool = False
+    named: list[str] = Field(default_factory=list)
 
 
 class Floors(Model):
@@ -84,7 +88,8 @@ def demands_of(invariants: InvariantSet, asked: BuildRequest | None = None) -> D
     gear = (asked.gear if asked is not None else None) or _member(GearTier, invariants, "gear")
     goal, hardcore = _member(Goal, invariants, "goal"), invariants.get("hardcore") is True
     floors = floors_for(level, gear, goal, hardcore)
-    return Demands(level=level, gear=gear, goal=goal, hardcore=hardcore, floors=floors)
+    worn = changed(floors.gear, named=invariants.listed("with"))
+    return Demands(level=level, gear=gear, goal=goal, hardcore=hardcore, floors=changed(floors, gear=worn))
 
 
 def _member(kind: type[E], invariants: InvariantSet, field: str) -> E:

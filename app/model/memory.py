@@ -40,6 +40,7 @@ class Situation(Model):
     pool: str
     mitigation: list[str]
     excluded: list[str]
+    named: list[str] = Field(default_factory=list)
 
 
 class Memory(Model):

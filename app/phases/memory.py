@@ -74,6 +74,7 @@ def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situ
         off_hand=plan.delivery.off_hand,
         pool=plan.survivability.pool,
         mitigation=list(plan.survivability.mitigation),
+        named=sorted(invariants.listed("with")),
         excluded=sorted({*words, *plan.scaling.excluded_gems, *map(str, plan.scaling.excluded_nodes)}),
     )
 

@@ -17,7 +17,7 @@ from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
 from app.reasoning.questions.brief import Brief
 
-_PER_CURATED, _PER_LINE, _MOST_LINES = 10.0, 1.0, 6
+_PER_CURATED, _PER_LINE, _MOST_LINES, _PER_NAMED = 10.0, 1.0, 6, 1000.0
 
 
 class AscendancyAnswer(ExploreAnswer):
@@ -134,7 +134,9 @@ def _option(brief: Brief, ascendancy: str, wanted: dict[str, float]) -> Option:
     pattern = re.compile("|".join(rf"\b{re.escape(word)}" for word in spoken), re.IGNORECASE)
     lines = [line for node in brief.nodes if node.ascendancy == ascendancy for line in node.mods]
     score += _PER_LINE * min(_MOST_LINES, sum(1 for line in lines if pattern.search(line)))
-    known = ", ".join(word.replace("_", " ") for word in served[:3])
+    named = [nodes[0] for nodes in brief.named.passives if nodes[0].ascendancy == ascendancy]
+    score += _PER_NAMED * len(named)
+    known = ", ".join([*(node.name for node in named), *(word.replace("_", " ") for word in served[:3])])
     reason = f"{ascendancy} strengthens {known}." if known else f"{ascendancy} fits no worse than its sisters."
     if brief.invariants.text("ascendancy") == ascendancy:
         reason = f"You asked for {ascendancy}." if brief.explicit("ascendancy") else f"{ascendancy} comes closest."

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import ELEMENTS
+from app.knowledge.named import Named, named_in
 from app.knowledge.vocabulary import ClassTaste, Preferences, preferences, vocabulary
+from app.knowledge.weapons import word_of
+from app.knowledge.words import phrase
+from app.model.blueprint import HAND_SLOTS
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, demands_of
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
@@ -33,6 +37,7 @@ class Brief:
     bases: tuple[BaseFact, ...] = ()
     nodes: tuple[NodeFact, ...] = ()
     doubted: frozenset[tuple[SubProblemName, str]] = frozenset()
+    named: Named = field(default_factory=Named)
 
     @classmethod
     async def of(cls, ctx: ReasoningContext, *, bases: bool = False, nodes: bool = False) -> Brief:
@@ -47,6 +52,7 @@ class Brief:
             bases=tuple(await facts.bases()) if bases else (),
             nodes=tuple(await facts.nodes()) if nodes else (),
             doubted=frozenset((e.sub_problem, e.option) for e in ctx.state.doubted),
+            named=await named_in(facts, ctx.invariants),
         )
 
     @property
@@ -89,6 +95,18 @@ class Brief:
         """The damage types asked for, "elemental" as the three elements."""
         wanted = self.listed("damage_type")
         return [one for kind in wanted for one in (ELEMENTS if kind == "elemental" else (kind,))]
+
+    @cached_property
+    def weapons(self) -> list[str]:
+        """What is to be held, in our words for weapons: what was asked for, and the kinds of items that were named."""
+        kinds = {base.name: word_of(base) for base in self.bases if set(base.slots) & set(HAND_SLOTS)}
+        worn = [base.name for base in self.named.bases]
+        worn += [unique.base for options in self.named.uniques for unique in options]
+        return list(dict.fromkeys([*self.listed("weapon"), *(kinds[name] for name in worn if name in kinds)]))
+
+    def is_named(self, name: str) -> bool:
+        """Say whether the user named it to be in the build."""
+        return phrase(name) in {phrase(one) for one in self.listed("with")}
 
     def explicit(self, field: str) -> bool:
         """Say whether the user set the constraint."""

@@ -82,7 +82,7 @@ def _martial(weapon: str) -> Setup:
 
 def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
     """Order set-ups: those asked for, then those the class usually holds, then our own order."""
-    asked = brief.listed("weapon")
+    asked = brief.weapons
     hits = matches(asked, setup.weapon) + (setup.off_hand in asked)
     if "block" in brief.listed("defence"):
         hits += setup.off_hand == "Shield"
@@ -163,8 +163,8 @@ def _experience(brief: Brief, gem: GemFact) -> tuple[float, str]:
 
 
 def _weapon(brief: Brief, gem: GemFact) -> tuple[float, str]:
-    words, asked, own = weapon_words(gem), brief.listed("weapon"), brief.class_taste.weapons
-    held = [w for w in asked if w not in {"Shield", "Focus"}]
+    words, asked, own = weapon_words(gem), brief.weapons, brief.class_taste.weapons
+    held = [w for w in asked if w not in {"Shield", "Focus", "Quiver"}]
     if held:
         fits = any(matches(held, word) for word in words) if words else any(w in CASTER for w in held)
         return (80.0 if fits else -120.0), f"it cannot be used with a {' or '.join(held).lower()}"

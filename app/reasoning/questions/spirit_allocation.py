@@ -128,7 +128,7 @@ def _available(brief: Brief) -> float:
 
 def _score(brief: Brief, gem: GemFact) -> float:
     """Return how well a persistent skill serves the build; 0 or less = not at all."""
-    wished = gem.name in brief.listed("with")
+    wished = brief.is_named(gem.name)
     main = brief.main_skill
     if gem.spirit <= 0 or (main is not None and gem.id == main.id) or not _fits(brief, gem, wished):
         return 0.0
@@ -149,7 +149,7 @@ def _fits(brief: Brief, gem: GemFact, wished: bool) -> bool:
     """Say whether the build can use the skill; odd ones and minions only where they were wished for or fit."""
     delivery = brief.decided(SubProblemName.DAMAGE_DELIVERY, DeliveryChoice)
     minions = delivery is not None and delivery.minion
-    if brief.exclusions.gem(gem) or level_required(gem) > brief.demands.level or not gem.modelled:
+    if brief.exclusions.gem(gem) or level_required(gem) > brief.demands.level or not (gem.modelled or wished):
         return False
     if not wished and (tags(gem) & _ODD or (is_minion(gem) and not minions)):
         return False

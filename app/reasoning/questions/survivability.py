@@ -22,6 +22,14 @@ Way = tuple[Pool, list[str]]
 """A pool and the layers before it, the most important first."""
 _STEP = 1.5
 _GOALS = {Goal.BOSSING: 1.15, Goal.LEVELING: 0.8}
+_KEYSTONES: dict[str, tuple[Pool, list[str]]] = {
+    "Chaos Inoculation": ("energy_shield", ["energy_shield"]),
+    "Blood Magic": ("life", []),
+    "Mind Over Matter": ("hybrid", []),
+    "Eldritch Battery": ("life", []),
+}
+"""What a keystone that the user named makes of the pools: with life at 1, or mana before life, or no shield at all."""
+
 _LAYER = {"str": "armour", "dex": "evasion", "int": "energy_shield"}
 _LAYER_STATS = {"armour": "Armour", "evasion": "Evasion", "energy_shield": "EnergyShield"}
 _POOLS: tuple[Pool, ...] = ("life", "hybrid", "energy_shield")
@@ -128,6 +136,11 @@ def _ways(brief: Brief) -> list[Way]:
     agile = "evasion" if have.get("dex", 0) >= have.get("str", 0) else "armour"
     asked = brief.listed("defence")
     ways = [_asked(brief, asked, usual, agile) if asked else _usual(brief, usual)]
+    for name, (pool, first) in _KEYSTONES.items():
+        if brief.is_named(name):
+            layers = [layer for layer in ways[0][1] if pool != "life" or layer != "energy_shield"] or [agile]
+            ways.insert(0, (pool, list(dict.fromkeys([*first, *layers]))))
+            break
     for pool in _POOLS:
         shielded = ["energy_shield", *(x for x in usual if x != "energy_shield")]
         ways.append((pool, shielded if pool == "energy_shield" else list(usual)))

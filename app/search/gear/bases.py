@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.model.blueprint import LIFE_FLASK, MANA_FLASK, OFF_HAND
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.vocabulary import vocabulary
+from app.knowledge.words import phrase
+from app.model.blueprint import LIFE_FLASK, MAIN_HAND, MANA_FLASK, OFF_HAND
 from app.model.facts import BaseFact, GemFact
 from app.model.names import Attribute
 from app.search.base import SearchContext
 
 ARMOUR_SLOTS = ("Helmet", "Body Armour", "Gloves", "Boots")
-JEWELLERY_SLOTS = ("Amulet", "Ring 1", "Ring 2", "Belt")
+RING_SLOTS = ("Ring 1", "Ring 2")
+JEWELLERY_SLOTS = ("Amulet", *RING_SLOTS, "Belt")
 FLASK_SLOTS = {LIFE_FLASK: "Life", MANA_FLASK: "Mana"}
 """What the flask of each slot recovers."""
 
@@ -26,19 +30,40 @@ _DEFENCES = (("Armour", "armour"), ("Evasion", "evasion"), ("Energy Shield", "en
 _ALIASES = {"quarterstaff": "warstaff"}
 
 
-def usable(bases: Iterable[BaseFact], ctx: SearchContext) -> list[BaseFact]:
+def usable(bases: Iterable[BaseFact], ctx: SearchContext, *, as_named: bool = True) -> list[BaseFact]:
     """Return the ordinary bases that drop within the gear tier and can be worn at the level, sorted by name.
 
-    Bases that change how many affixes fit, that are not traded or whose implicit is a choice are left out.
+    Bases that change how many affixes fit, that are not traded or whose implicit is a choice are left out, and so is
+    what the user excluded. A base that the user named needs the level alone, and `as_named` leaves no other in its
+    place.
     """
     highest = min(ctx.demands.level, ctx.demands.floors.gear.max_affix_level)
-    return [
+    named = {phrase(name) for name in ctx.invariants.listed("with")}
+    excluded = Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
+    found = [
         base
         for base in bases
-        if base.requirements.get("level", 0) <= highest
+        if base.requirements.get("level", 0) <= (ctx.demands.level if phrase(base.name) in named else highest)
         and not _RARE_TAGS & set(base.tags)
         and not any(_ODD.search(line) for line in base.implicits)
+        and not excluded.item("", base, unique=False)
     ]
+    taken = {place for base in found if as_named and phrase(base.name) in named and (place := _place(base))}
+    return [base for base in found if _place(base) not in taken or phrase(base.name) in named]
+
+
+def _place(base: BaseFact) -> str | None:
+    """Return the place that only one item of a build can take, None for what there are several places for."""
+    if base.type in ("Ring", "Charm", "Jewel") or not base.slots:
+        return None
+    return base.sub_type if base.type == "Flask" else MAIN_HAND if MAIN_HAND in base.slots else base.slots[0]
+
+
+def named_rings(bases: Iterable[BaseFact], ctx: SearchContext) -> dict[str, list[BaseFact]]:
+    """Return the ring slots that hold a base which the user named, in the order of naming."""
+    known = {phrase(base.name): base for base in bases if base.type == "Ring"}
+    wanted = [known[name] for one in ctx.invariants.listed("with") if (name := phrase(one)) in known]
+    return {slot: [base] for slot, base in zip(RING_SLOTS, wanted, strict=False)}
 
 
 def of_type(bases: Iterable[BaseFact], wanted: str) -> list[BaseFact]:

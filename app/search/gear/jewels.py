@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Allocate, Change, Equip, GearItem, PassiveNode, Unequip
 from app.model.facts import BaseFact
@@ -31,7 +33,9 @@ class JewelSearch:
         """Return the best legal jewel found (its slot is that of the socket it was tried in), None without any."""
         owned = frozenset(n.id for n in self.incumbent.blueprint.nodes)
         routes = [r for r in self.graph.routes(owned, FAR).values() if self.graph.nodes[r.target].kind == "socket"]
-        bases = [base for base in await self.ctx.engine.facts.bases() if base.name in ATTRIBUTE_JEWELS]
+        excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
+        known = [base for base in await self.ctx.engine.facts.bases() if base.name in ATTRIBUTE_JEWELS]
+        bases = [base for base in known if not excluded.item("", base, unique=False)]
         if not routes or not bases:
             return None
         route = min(routes, key=lambda r: (r.points, r.target))

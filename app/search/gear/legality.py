@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.base import Facts
+from app.knowledge.words import phrase
 from app.model.blueprint import SWAP, Blueprint, GearItem
 from app.model.demands import GearLimits
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
@@ -87,11 +88,17 @@ def text_problems(item: GearItem, uniques: Iterable[UniqueFact], limits: GearLim
     fact = next((u for u in uniques if u.name == item.title and u.base == item.base), None)
     if fact is None:
         return [f"no unique is called {item.title} on {item.base}"]
-    problems = [] if limits.max_uniques else ["the gear tier allows no uniques"]
-    problems += [barred] if (barred := unobtainable(fact, limits)) else []
+    wanted = is_named(item, limits)
+    problems = [] if limits.max_uniques or wanted else ["the gear tier allows no uniques"]
+    problems += [barred] if not wanted and (barred := unobtainable(fact, limits)) else []
     if fact.level > level:
         problems.append(f"needs level {fact.level}, the character is {level}")
     return problems
+
+
+def is_named(item: GearItem, limits: GearLimits) -> bool:
+    """Return whether the user asked for the unique item by its name."""
+    return item.rarity == "UNIQUE" and phrase(item.title) in {phrase(name) for name in limits.named}
 
 
 def unobtainable(fact: UniqueFact, limits: GearLimits) -> str | None:
@@ -170,7 +177,7 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
         else:
             problems = text_problems(item, uniques, limits, blueprint.level)
         findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
-    worn = [item for item in items if item.rarity == "UNIQUE"]
+    worn = [item for item in items if item.rarity == "UNIQUE" and not is_named(item, limits)]
     if len(worn) > limits.max_uniques:
         reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"
         findings.append(ItemFinding(slot=worn[-1].slot, line=worn[-1].title, reason=reason))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from app.knowledge.named import named_in
+from app.knowledge.weapons import word_of
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import (
     CHARM_SLOTS,
@@ -27,18 +30,21 @@ from app.search.gear.bases import (
     FLASK_SLOTS,
     JEWEL_BASES,
     JEWELLERY_SLOTS,
+    TWO_HANDED,
     armour_options,
     best_first,
     charm_slots,
     jewellery_options,
+    named_rings,
     usable,
     weapon_pairs,
 )
 from app.search.gear.pool import SlotPool, best_tiers, plain_item, slot_pool, wording
-from app.search.gear.search import ROUNDS, ROUNDS_AGAIN, GearSearch, UniqueSelection, measured_alone, wearable
+from app.search.gear.search import ROUNDS, ROUNDS_AGAIN, GearSearch, UniqueSelection, as_item, measured_alone, wearable
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
+from app.search.skills.secondary import usable_with
 
 
 async def starting_gear(ctx: SearchContext) -> list[Change]:
@@ -51,9 +57,12 @@ async def starting_gear(ctx: SearchContext) -> list[Change]:
     items += await flasks(ctx, bases) + await charms(ctx, bases, charm_slots(belt))
     hands = await _best_hands(ctx, bases, [Equip(item=item) for item in items])
     held = _first_of(hands)
-    gear = [slot for slot in sorted(ctx.blueprint.items) if not slot.startswith(("Flask", "Charm", JEWEL_SLOT))]
-    empty = [slot for slot in gear if slot not in {*worn, *held}]
     items += [plain_item(slot, base, level) for slot, base in held.items()]
+    named = await named_uniques(ctx)
+    taken = await taken_slots(ctx, named)
+    items = [*(item for item in items if item.slot not in taken), *named]
+    gear = [slot for slot in sorted(ctx.blueprint.items) if not slot.startswith(("Flask", "Charm", JEWEL_SLOT))]
+    empty = [slot for slot in gear if slot not in {item.slot for item in items}]
     return [*(Unequip(slot=slot) for slot in empty), *(Equip(item=item) for item in items)]
 
 
@@ -65,15 +74,18 @@ async def _slot_bases(ctx: SearchContext, bases: Sequence[BaseFact]) -> dict[str
     """Return the bases that compete for each slot of armour and jewellery, the best first."""
     mitigation = ctx.plan.survivability.mitigation
     found = {slot: armour_options(bases, slot, mitigation) for slot in ARMOUR_SLOTS}
-    return found | {slot: jewellery_options(bases, slot) for slot in JEWELLERY_SLOTS}
+    rings = named_rings(bases, ctx)
+    return found | {slot: jewellery_options(bases, slot) for slot in JEWELLERY_SLOTS} | rings
 
 
 async def _best_hands(
     ctx: SearchContext, bases: Sequence[BaseFact], others: Sequence[Change]
 ) -> dict[str, list[BaseFact]]:
     """Return the bases for both hands: the way to arm that deals most damage, the plan's order between equals."""
-    gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
-    ways = weapon_pairs(ctx, bases, gems.get(ctx.plan.delivery.skill_id))
+    skill = {gem.id: gem for gem in await ctx.engine.facts.gems()}.get(ctx.plan.delivery.skill_id)
+    # a base that the user named but the main skill cannot be used with is left alone
+    any_base = usable(await ctx.engine.facts.bases(), ctx, as_named=False)
+    ways = weapon_pairs(ctx, bases, skill) or weapon_pairs(ctx, any_base, skill)
     if not ways:
         return {}
     level = ctx.demands.floors.gear.max_affix_level
@@ -108,7 +120,12 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     await incumbent.learn_requirements()
     before, old_score = incumbent.blueprint, incumbent.score
     pools = await pools_of(ctx)
-    await incumbent.commit(plainly(incumbent.blueprint, pools))
+    named = await named_uniques(ctx)
+    gone: list[Change] = [Unequip(slot=slot) for slot in sorted(await taken_slots(ctx, named)) if slot in before.items]
+    worn_first = (
+        [*gone, *(Equip(item=item) for item in named)] if any(i not in before.items.values() for i in named) else []
+    )
+    await incumbent.commit([*worn_first, *plainly(incumbent.blueprint, pools)])
     await AttributeSearch(incumbent, await main_graph(ctx)).run()
     search = GearSearch(incumbent, pools, unwanted(ctx))
     await search.start()
@@ -122,7 +139,7 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     if thorough:
         await search.exchange()
     crafted = any(item.rarity == "RARE" and (item.prefixes or item.suffixes) for item in before.items.values())
-    if incumbent.score < old_score - EPSILON and crafted:
+    if incumbent.score < old_score - EPSILON and crafted and not worn_first:
         await incumbent.rewind(before)
     bases = usable(await ctx.engine.facts.bases(), ctx)
     await incumbent.commit(await charm_changes(ctx, bases, incumbent.blueprint.items))
@@ -140,7 +157,46 @@ async def pools_of(ctx: SearchContext) -> list[SlotPool]:
     sockets = {node.id for node in await ctx.engine.facts.nodes() if node.kind == "socket"}
     allocated = sorted(node.id for node in ctx.blueprint.nodes if node.id in sockets)
     options |= {f"{JEWEL_SLOT}{node}": jewels for node in allocated}
-    return [await slot_pool(ctx, slot, options[slot]) for slot in sorted(options) if options[slot]]
+    taken = await taken_slots(ctx, await named_uniques(ctx))
+    return [
+        await slot_pool(ctx, slot, options[slot]) for slot in sorted(options) if options[slot] and slot not in taken
+    ]
+
+
+async def named_uniques(ctx: SearchContext) -> list[GearItem]:
+    """Return the unique items that the user named and the character can wear, each in the first slot that is left.
+
+    Left out: what is above the level, weapons that the main skill cannot be used with, and what a conflict wants gone.
+    Of one name the one that the engine reads best is taken.
+    """
+    bases = {base.name: base for base in await ctx.engine.facts.bases()}
+    skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == ctx.plan.delivery.skill_id), None)
+    needed = [words for words in (skill.weapon_types if skill else []) if not usable_with(words, frozenset({"Shield"}))]
+    barred = {c.values.slot for c in ctx.plan.constraints if c.demand is Demand.REPLACE_ITEM}
+    found: list[GearItem] = []
+    for options in (await named_in(ctx.engine.facts, ctx.invariants)).uniques:
+        for fact in sorted(options, key=lambda one: (one.unparsed, -one.level, one.base)):
+            base = bases.get(fact.base)
+            if (
+                base is None
+                or base.type == "Jewel"
+                or max(fact.level, base.requirements.get("level", 0)) > ctx.demands.level
+            ):
+                continue
+            held = frozenset({word_of(base)})
+            suits = not needed or MAIN_HAND not in base.slots or any(usable_with(words, held) for words in needed)
+            free = [slot for slot in base.slots if slot not in {*barred, *(item.slot for item in found)}]
+            if free and suits:
+                found.append(as_item(fact, free[0]))
+                break
+    return found
+
+
+async def taken_slots(ctx: SearchContext, named: Sequence[GearItem]) -> frozenset[str]:
+    """Return the slots of these items, and the other hand's where one takes both."""
+    bases = {base.name: base for base in await ctx.engine.facts.bases()}
+    both = any(item.slot == MAIN_HAND and bases[item.base].type in TWO_HANDED - {"Bow"} for item in named)
+    return frozenset({item.slot for item in named} | ({OFF_HAND} if both else set()))
 
 
 def plainly(blueprint: Blueprint, pools: Sequence[SlotPool]) -> list[Change]:
@@ -184,7 +240,9 @@ async def flasks(ctx: SearchContext, bases: Sequence[BaseFact]) -> list[GearItem
 async def charms(ctx: SearchContext, bases: Sequence[BaseFact], slots: int) -> list[GearItem]:
     """Return as many different charms as the belt has room for, the preferred ones first."""
     known = {base.name: base for base in bases if base.type == "Charm"}
-    chosen = [known[name] for name in CHARM_PREFERENCE if name in known][: min(slots, len(CHARM_SLOTS))]
+    wished = [name for name in known if phrase(name) in {phrase(one) for one in ctx.invariants.listed("with")}]
+    order = dict.fromkeys([*sorted(wished), *CHARM_PREFERENCE])
+    chosen = [known[name] for name in order if name in known][: min(slots, len(CHARM_SLOTS))]
     return [await _magic(ctx, slot, base, CHARM_LINES) for slot, base in zip(CHARM_SLOTS, chosen, strict=False)]
 
 
@@ -193,6 +251,8 @@ async def charm_changes(ctx: SearchContext, bases: Sequence[BaseFact], worn: Map
     belt = worn.get("Belt")
     base = next((base for base in bases if belt is not None and base.name == belt.base), None)
     wanted = {item.slot: item for item in await charms(ctx, bases, charm_slots(base))}
+    unique = {item.slot: item for item in await named_uniques(ctx) if item.slot in CHARM_SLOTS}
+    wanted |= unique
     gone: list[Change] = [Unequip(slot=slot) for slot in CHARM_SLOTS if slot in worn and slot not in wanted]
     return [*gone, *(Equip(item=item) for slot, item in sorted(wanted.items()) if worn.get(slot) != item)]
 

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.vocabulary import vocabulary
+from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Change, Equip, GearItem
 from app.model.facts import BaseFact, UniqueFact
 from app.model.names import Attribute
@@ -171,7 +174,6 @@ LEAST_SPEED = 15
 
 _SPEED = re.compile(r"(\d+)% increased Movement Speed$")
 _OTHER_DAMAGE = re.compile(r"damage converted to|you deal no|deal no ", re.IGNORECASE)
-_EXCLUDED = "unique"
 
 
 async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearItem]:
@@ -179,15 +181,19 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
 
     Left out: what is above the character's level or cannot be got at the tier, what the engine reads only in part,
     boots without speed, weapons of another kind than the build's, what changes the damage type, and all of them where
-    the tier or the user allows none.
+    the tier or the user allows none. What the user named is worn already, and competes no more.
     """
-    if ctx.demands.floors.gear.max_uniques == 0 or refused(ctx):
+    excluded = Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
+    if ctx.demands.floors.gear.max_uniques == 0:
         return []
+    named = {phrase(name) for name in ctx.invariants.listed("with")}
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
     facts = []
     for fact in await ctx.engine.facts.uniques():
         base = bases.get(fact.base)
         if base is None or fact.unparsed or max(fact.level, base.requirements.get("level", 0)) > ctx.demands.level:
+            continue
+        if excluded.item(fact.name, base, unique=True) or phrase(fact.name) in named:
             continue
         other = any(_OTHER_DAMAGE.search(line) for line in fact.lines)
         if not other and unobtainable(fact, ctx.demands.floors.gear) is None:
@@ -199,13 +205,6 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
         if not pool.slot.startswith(JEWEL_SLOT) and _competes(fact, bases[fact.base], pool)
     ]
     return sorted(found, key=lambda item: (item.slot, item.title, item.base))
-
-
-def refused(ctx: SearchContext) -> bool:
-    """Return whether the user wants no unique items."""
-    excluded = ctx.invariants.get("exclude")
-    words = excluded if isinstance(excluded, list) else [excluded]
-    return any(str(word).casefold().startswith(_EXCLUDED) for word in words)
 
 
 def as_item(fact: UniqueFact, slot: str) -> GearItem:

@@ -17,24 +17,32 @@ WANTED = 0.05
 """Worth of a passive that the plan asks for: decides where the calculator sees little."""
 
 SPOKEN = 1e-4
+
+NAMED = 100.0
+"""Worth of a passive that the user named: more than anything that is measured."""
+
 Owned = frozenset[int]
 
 
 @dataclass(frozen=True)
 class AscendancySelection:
-    """Searches the ascendancy's passives on an incumbent; `wanted` are the plan's, `keywords` break ties."""
+    """Searches the ascendancy's passives on an incumbent; `wanted` are the plan's, `keywords` break ties.
+
+    `named`: per passive that the user named the ids that fulfil it; one of each is taken before anything else.
+    """
 
     incumbent: Incumbent
     graph: PassiveGraph
     wanted: tuple[int, ...] = ()
     keywords: tuple[str, ...] = ()
     banned: frozenset[int] = frozenset()
+    named: tuple[frozenset[int], ...] = ()
 
     async def run(self, points: int) -> Owned:
         """Replace the allocated ascendancy passives by the best set of `points` points and return what is allocated.
 
         A set that scores no better than the old one, at the same number of points, does not replace it, unless the
-        old one has a banned passive.
+        old one has a banned passive or less of what was named.
         """
         before, score = self.incumbent.blueprint, self.incumbent.score
         old = [n.id for n in before.nodes if n.id in self.graph.nodes]
@@ -46,16 +54,20 @@ class AscendancySelection:
             gains = await self.incumbent.gains([[self._purchase(owned)] for owned in larger])
             for owned, gain in zip(larger, gains, strict=True):
                 spoken = sum(mentions(self.graph.nodes[node].mods, self.keywords) for node in owned)
-                hint = WANTED * len(owned & set(self.wanted)) + SPOKEN * spoken
+                hint = WANTED * len(owned & set(self.wanted)) + SPOKEN * spoken + NAMED * self._held(owned)
                 layers.setdefault(self._cost(owned), {})[owned] = gain + hint
         best = self._top(layers[max(c for c in layers if c <= points)])[0]
         if best:
             await self.incumbent.commit([self._purchase(best)])
         allowed = self.banned.isdisjoint(old) and self._cost(frozenset(old)) >= self._cost(best)
+        allowed = allowed and self._held(frozenset(old)) >= self._held(best)
         if old and allowed and self.incumbent.score <= score + EPSILON:
             await self.incumbent.rewind(before)
             return frozenset(old)
         return best
+
+    def _held(self, owned: Owned) -> int:
+        return sum(not options.isdisjoint(owned) for options in self.named)
 
     def _cost(self, owned: Owned) -> int:
         return len(owned & self.graph.bought)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Facts
@@ -42,6 +42,10 @@ class PassiveGraph:
                     edges[node.id].add(other)
                     edges[other].add(node.id)
         self.neighbours: dict[int, tuple[int, ...]] = {node: tuple(sorted(others)) for node, others in edges.items()}
+
+    def without(self, nodes: frozenset[int]) -> PassiveGraph:
+        """Return the graph in which these passives are walls."""
+        return PassiveGraph(self.nodes.values(), self.roots, nodes) if nodes else self
 
     @property
     def bought(self) -> frozenset[int]:
@@ -185,6 +189,28 @@ class PassiveGraph:
             order.append(node)
             stack += [(n, node) for n in reversed(self.neighbours[node]) if n in owned and n not in parent]
         return order, parent
+
+
+def reached(
+    graph: PassiveGraph, wanted: Collection[frozenset[int]], points: int
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Return which of the wanted passives the points reach, and all passives that lead to them, these included.
+
+    `wanted`: per wish the passives that would fulfil it. The nearest is taken first, ties go to the lower id; what is
+    too far away is left out.
+    """
+    targets: frozenset[int] = frozenset()
+    owned: frozenset[int] = frozenset()
+    left = [options & graph.nodes.keys() for options in wanted]
+    while left:
+        routes = graph.routes(owned, points - len(owned))
+        near = [(routes[n].points, n) for options in left for n in options if n in routes]
+        if not near:
+            break
+        owned |= set(routes[min(near)[1]].nodes)
+        targets |= {n for options in left for n in options & owned}
+        left = [options for options in left if not options & owned]
+    return targets, owned
 
 
 async def class_fact(ctx: SearchContext) -> ClassFact:

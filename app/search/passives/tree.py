@@ -157,10 +157,37 @@ class TreeSearch:
         await self.incumbent.commit([Deallocate(nodes=gone), *emptied])
 
     async def fit(self, points: int) -> None:
-        """Make the tree cost exactly the points there are, where possible."""
+        """Make the tree hold the fixed passives and cost exactly the points there are, where possible."""
+        await self.secure(points)
         if self.spent > points:
             await self.shrink(self.spent - points)
         await self.spend(points - self.spent)
+
+    async def secure(self, points: int) -> None:
+        """Buy the fixed passives that are not owned, whatever is there; points spent beyond `points` are to be freed.
+
+        Where the tree as it is leads to them on a longer way than there are points, all of it is given back.
+        """
+        missing = self.fixed & self.graph.nodes.keys() - self.owned
+        if not missing:
+            return
+        await self._learn()
+        draft = self._draft()
+        secured = self._leading(draft, missing)
+        if len(self.graph.ways_to(self.fixed, secured.owned) & self.graph.bought) > points:
+            secured = self._leading(self._planner.without(draft, draft.owned), self.fixed)
+        await self._commit(secured)
+
+    def _leading(self, draft: TreeDraft, missing: frozenset[int]) -> TreeDraft:
+        """Return the draft with the missing passives bought, the nearest first; banned ones are no way."""
+        walkable = self.graph.without(self.banned)
+        while left := missing - draft.owned:
+            routes = walkable.routes(draft.owned, len(walkable.nodes))
+            near = [(routes[node].points, node) for node in left if node in routes]
+            if not near:
+                return draft
+            draft = self._planner.bought(draft, routes[min(near)[1]])
+        return draft
 
     async def shrink(self, points: int) -> None:
         """Give back at least `points` passives where it costs least."""

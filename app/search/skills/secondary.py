@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.model.base import changed
-from app.model.blueprint import Change, SetGroup, SkillGroup
+from app.model.blueprint import Change, RemoveGroup, SetGroup, SetMain, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
 from app.model.stats import FREE_SPIRIT
@@ -109,6 +109,36 @@ class SkillSearch:
             hopeful = [offer for offer in others if shared.isdisjoint(tag.lower() for tag in offer.fact.tags)]
         return added
 
+    async def require(self, facts: Sequence[GemFact], kept: Collection[str], known: Mapping[str, GemFact]) -> None:
+        """Add the skills whatever they are worth, where the character can use them, at the best of their levels.
+
+        Where there is no room or no Spirit for one, groups led by none of the `kept` give theirs up, the last first.
+        """
+        for fact in facts:
+            others: list[int] = []
+            for index, group in enumerate(self.incumbent.blueprint.groups, start=1):
+                led_by = known.get(group.gems[0].gem_id)
+                is_free = index != self.incumbent.blueprint.main_group and group.gems[0].gem_id not in kept
+                if is_free and (not fact.spirit or (led_by is not None and led_by.spirit > 0)):
+                    others.append(index)
+            for count in range(len(others) + 1):
+                gone: list[Change] = [RemoveGroup(index=index) for index in reversed(others[len(others) - count :])]
+                index = len(self.incumbent.blueprint.groups) - count + 1
+                ways: list[list[Change]] = [
+                    [*gone, SetGroup(index=index, group=offer.group)] for offer in self.offers([fact])
+                ]
+                found = await self.incumbent.outputs_of(ways) if index <= MOST_GROUPS else []
+                scores = [
+                    self.incumbent.objective.score(out)
+                    if not fact.spirit or out.get(FREE_SPIRIT, 0.0) >= 0
+                    else -math.inf
+                    for out in found
+                ]
+                best = max(range(len(scores)), key=lambda i: (scores[i], -i), default=None)
+                if best is not None and scores[best] > -math.inf:
+                    await self.incumbent.commit(ways[best])
+                    break
+
     async def fill(self, facts: Sequence[GemFact]) -> list[GemFact]:
         """Add the skills in their order where nothing gets worse, whether or not the calculator sees a gain.
 
@@ -164,3 +194,14 @@ class SkillSearch:
     async def support(self, index: int, rules: SupportRules, facts: dict[str, GemFact], ids: Sequence[str]) -> None:
         """Give the group at the 1-based index the supports that measurably help the build."""
         await SupportSelection(self.incumbent, index, rules, facts).run(ids)
+
+    async def support_alone(
+        self, index: int, rules: SupportRules, facts: dict[str, GemFact], ids: Sequence[str]
+    ) -> None:
+        """Give the group at the 1-based index the supports that help its own damage: it is the main one meanwhile."""
+        main = self.incumbent.blueprint.main_group
+        before = self.incumbent.blueprint.groups[main - 1]
+        aside = changed(before, in_full_dps=False)  # what counts into the damage of all would hide this one's
+        await self.incumbent.commit([SetGroup(index=main, group=aside), SetMain(index=index)])
+        await self.support(index, rules, facts, ids)
+        await self.incumbent.commit([SetGroup(index=main, group=before), SetMain(index=main)])

@@ -28,7 +28,8 @@ WORTHWHILE = 1e-4
 class SupportRules:
     """What may be offered: character level, gear tier, gems that are excluded or already used elsewhere.
 
-    `lineage`: how many lineage supports this group may hold, given those of the others.
+    `lineage`: how many lineage supports this group may hold, given those of the others. `required`: those that the
+    user named; they are in the group, whatever they are worth there, where the skill can be supported by them.
     """
 
     level: int
@@ -37,12 +38,14 @@ class SupportRules:
     keywords: Sequence[str] = ()
     slots: int | None = None
     lineage: int = MOST_LINEAGE
+    required: tuple[str, ...] = ()
 
     def allows(self, fact: GemFact) -> bool:
-        """Return whether the character may use the support at all; lineage supports are boss drops."""
+        """Return whether the character may use the support at all; lineage supports are boss drops, unless named."""
         if fact.kind != "support" or fact.id in self.excluded or fact.name in self.excluded:
             return False
         rare = self.gear.has_rarities and self.lineage > 0
+        rare = rare or fact.id in self.required
         return usable_level(fact, self.level) > 0 and (rare or not fact.lineage)
 
     @property
@@ -72,6 +75,7 @@ class SupportSelection:
     rules: SupportRules
     facts: dict[str, GemFact]
     scores: dict[Team, float] = field(default_factory=dict)
+    kept: Team = ()
 
     @property
     def group(self) -> SkillGroup:
@@ -79,15 +83,19 @@ class SupportSelection:
         return self.incumbent.blueprint.groups[self.index - 1]
 
     async def run(self, candidates: Iterable[str]) -> Team:
-        """Commit the best set found among the candidate gem ids and return it."""
+        """Commit the best set found among the candidate gem ids and return it; it has what is required of them."""
         offered = sorted(i for i in candidates if i in self.facts and self.rules.allows(self.facts[i]))
         short = await self._screen(offered)
-        team = await self._grow((), short)
+        for named in (i for i in self.rules.required if i in offered):
+            if len(self.kept) < self.rules.room and self._fits(self.kept, named):
+                self.kept = joined(self.kept, [named])
+        team = await self._grow(self.kept, short)
         team = await self._exchange(team, short)
         team = await self._grow(team, short)
         current = joined((), (g.gem_id for g in self.group.gems[1:]))
         await self._score([team, current])
-        if current != team and self.scores[team] > self.scores[current] + EPSILON:
+        lacking = not set(self.kept) <= set(current)
+        if current != team and (lacking or self.scores[team] > self.scores[current] + EPSILON):
             await self.incumbent.commit(self._change(team))
         return team
 
@@ -148,14 +156,15 @@ class SupportSelection:
         return best if self.scores[best] > self.scores[teams[0]] + WORTHWHILE else teams[0]
 
     async def _exchange(self, team: Team, short: Sequence[str]) -> Team:
-        """Exchange one support, then two at a time, until neither helps."""
+        """Exchange one support that is not required, then two at a time, until neither helps."""
         for _ in range(8):
-            rests = [team[:i] + team[i + 1 :] for i in range(len(team))]
+            free = [i for i in team if i not in self.kept]
+            rests = [tuple(t for t in team if t != gone) for gone in free]
             swaps = [t for rest in rests for t in self._filled(rest, [(s,) for s in short])]
             better = await self._best([team, *swaps])
             if better == team:
                 pairs = list(combinations(short[:PAIR_LIST], 2))
-                rests = [tuple(t for t in team if t not in gone) for gone in combinations(team, 2)]
+                rests = [tuple(t for t in team if t not in gone) for gone in combinations(free, 2)]
                 better = await self._best([team, *(t for rest in rests for t in self._filled(rest, pairs))])
             if better == team:
                 return team

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Change, SetGroup
 from app.model.construction import OtherTree, StageNotes
@@ -17,7 +18,7 @@ from app.search.objective import Guard, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, reached
 from app.search.passives.tree import TreeLimits, TreeSearch, ordered
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
@@ -73,9 +74,10 @@ async def ascend(ctx: SearchContext) -> StageResult:
     incumbent = await _opened(ctx)
     if graph is None or ctx.demands.floors.ascendancy_points == 0:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
-    banned = frozenset(ctx.plan.scaling.excluded_nodes)
+    named = await _named(ctx)
+    banned = frozenset(ctx.plan.scaling.excluded_nodes) - frozenset[int]().union(*named)
     wanted = tuple(ctx.plan.ascendancy.notables)
-    search = AscendancySelection(incumbent, graph, wanted, tuple(ctx.plan.scaling.keywords), banned)
+    search = AscendancySelection(incumbent, graph, wanted, tuple(ctx.plan.scaling.keywords), banned, named)
     owned = await search.run(ctx.demands.floors.ascendancy_points)
     names = ", ".join(graph.nodes[n].name for n in sorted(owned) if graph.nodes[n].kind in ("notable", "keystone"))
     return StageResult(incumbent.blueprint, label=f"{ctx.plan.ascendancy.ascendancy}: {names}")
@@ -147,16 +149,24 @@ async def finish(ctx: SearchContext) -> StageResult:
 async def _search(
     ctx: SearchContext, incumbent: Incumbent, limits: TreeLimits, sockets: Sockets | None = None
 ) -> TreeSearch:
-    graph = await main_graph(ctx)
-    banned = banned_nodes(ctx, graph)
+    graph, wanted = await main_graph(ctx), await _named(ctx)
+    banned = banned_nodes(ctx, graph) - frozenset[int]().union(*wanted)
+    targets, _ = reached(graph.without(banned), wanted, ctx.demands.floors.passive_points)
     return TreeSearch(
         incumbent,
         graph,
         ctx.plan.scaling.keywords,
         banned,
+        targets,
         limits=limits,
         sockets=sockets or JewelSockets(incumbent, None),
     )
+
+
+async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
+    """Return per passive that the user named the ids that fulfil it."""
+    named = await named_in(ctx.engine.facts, ctx.invariants)
+    return tuple(frozenset(node.id for node in options) for options in named.passives)
 
 
 def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.knowledge.gems import can_be_main
+from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
 from app.model.construction import StageNotes
@@ -15,7 +17,16 @@ from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import Incumbent
 from app.search.objective import Guard, objective_for
-from app.search.skills.gems import ModeSearch, by_id, gem, group_index, monster_of, offering, variants
+from app.search.skills.gems import (
+    ModeSearch,
+    by_id,
+    gem,
+    group_index,
+    monster_of,
+    offering,
+    support_slots,
+    variants,
+)
 from app.search.skills.secondary import ONE_AT_A_TIME, SkillSearch
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
 
@@ -60,7 +71,7 @@ def is_founded(blueprint: Blueprint | None, plan: Plan, level: int) -> bool:
 HELPER_TAGS = ONE_AT_A_TIME
 """Skills tried as helpers besides the plan's: the calculator takes them as always up."""
 
-HELPERS, PERSISTENT, SIDE_SUPPORTS = 2, 4, 2
+HELPERS, PERSISTENT, SIDE_SUPPORTS, SECOND_SUPPORTS = 2, 4, 2, 3
 
 
 async def found(ctx: SearchContext) -> StageResult:
@@ -125,22 +136,26 @@ async def main_supports(ctx: SearchContext) -> StageResult:
     )
     facts = by_id(await ctx.engine.facts.gems())
     main = incumbent.blueprint.main_group
-    search = SupportSelection(incumbent, main, _rules(ctx, incumbent, main, facts), facts)
+    search = SupportSelection(incumbent, main, await _rules(ctx, incumbent, main, facts), facts)
     team = await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
     names = ", ".join(facts[i].name for i in team if i in facts)
     return StageResult(incumbent.blueprint, label=f"supports: {names}" if names else "no support helps")
 
 
-def _rules(
+async def _rules(
     ctx: SearchContext, incumbent: Incumbent, index: int, facts: Mapping[str, GemFact], slots: int | None = None
 ) -> SupportRules:
-    """Return the rules for one group; what conflicts dropped and what another group holds is not offered."""
+    """Return the rules for one group; what conflicts dropped and what another group holds is not offered.
+
+    Supports that the user named go to the first group that they can support, and that is the main one.
+    """
     others = (g for i, g in enumerate(incumbent.blueprint.groups, start=1) if i != index)
     used = {gem.gem_id for group in others for gem in group.gems[1:]}
     dropped = {c.values.gem for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT and c.values.gem}
     excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
     lineage = MOST_LINEAGE - sum(facts[gem_id].lineage for gem_id in used if gem_id in facts)
-    return SupportRules(ctx.demands.level, ctx.demands.gear, excluded, ctx.plan.scaling.keywords, slots, lineage)
+    named = tuple(fact.id for fact in (await named_in(ctx.engine.facts, ctx.invariants)).supports)
+    return SupportRules(ctx.demands.level, ctx.demands.gear, excluded, ctx.plan.scaling.keywords, slots, lineage, named)
 
 
 async def persistent_skills(ctx: SearchContext) -> StageResult:
@@ -173,7 +188,7 @@ async def _persistent(ctx: SearchContext) -> list[GemFact]:
 async def helper_skills(ctx: SearchContext) -> StageResult:
     """Add curses, marks and the plan's helper skills where they measurably help."""
     gems = await ctx.engine.facts.gems()
-    planned = set(ctx.plan.delivery.helper_skills)
+    planned = {*ctx.plan.delivery.helper_skills, *(fact.id for fact in await _named_skills(ctx))}
     wanted = [f for f in gems if f.id in planned or f.name in planned or HELPER_TAGS & {t.lower() for t in f.tags}]
     return await _add_skills(ctx, [f for f in wanted if not f.spirit], HELPERS, "helpers", anew=True)
 
@@ -193,14 +208,30 @@ async def _add_skills(
     facts = by_id(await ctx.engine.facts.gems())
     search = await _search(ctx, incumbent)
     await search.recruit(incumbent.blueprint.main_group, facts[ctx.plan.delivery.skill_id])
-    excluded = set(ctx.plan.scaling.excluded_gems)
-    added = await search.add([f for f in wanted if f.id not in excluded], most)
+    offered = [fact for fact in wanted if fact.id not in set(ctx.plan.scaling.excluded_gems)]
+    named = [fact for fact in await _named_skills(ctx) if fact in offered]
+    missing = [fact for fact in named if not group_index(incumbent.blueprint, fact.id)]
+    await search.require(missing, {fact.id for fact in await _named_skills(ctx)}, facts)
+    required = [fact for fact in missing if group_index(incumbent.blueprint, fact.id)]
+    added = [*required, *await search.add([fact for fact in offered if fact not in named], most)]
     for fact in added:
         index = group_index(incumbent.blueprint, fact.id)
-        rules = _rules(ctx, incumbent, index, facts, SIDE_SUPPORTS)
-        await search.support(index, rules, facts, await ctx.engine.facts.supports_for(fact.id))
+        offered_supports = await ctx.engine.facts.supports_for(fact.id)
+        if fact in required and can_be_main(fact):
+            rules = await _rules(ctx, incumbent, index, facts, min(SECOND_SUPPORTS, support_slots(ctx.demands.level)))
+            await search.support_alone(index, rules, facts, offered_supports)
+        else:
+            await search.support(
+                index, await _rules(ctx, incumbent, index, facts, SIDE_SUPPORTS), facts, offered_supports
+            )
     names = ", ".join(fact.name for fact in added)
     return StageResult(incumbent.blueprint, label=f"{what}: {names or 'nothing that helps'}")
+
+
+async def _named_skills(ctx: SearchContext) -> list[GemFact]:
+    """Return the skills that the user named beside the main one."""
+    named = await named_in(ctx.engine.facts, ctx.invariants)
+    return [fact for fact in named.skills if fact.id != ctx.plan.delivery.skill_id]
 
 
 async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
