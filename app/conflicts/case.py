@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.engine.base import Engine
+from app.knowledge.things import Thing, things_of
 from app.knowledge.weapons import weapon_words
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, GearLimits
-from app.model.facts import BaseFact
-from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.facts import BaseFact, GemFact, NodeFact
+from app.model.names import ConflictType, Demand, Provenance, Severity, SubProblemName
 from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
 from app.model.sub_problems import Choice
@@ -26,7 +27,9 @@ class Case:
 
     `findings` are faults of items that the engine does not look for; `bases` are the bases of worn items by name;
     `nearest` is a skill like the main one that has a calculated rate, looked for when the main one has none.
-    `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any.
+    `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any. `gems` and `nodes` are
+    the engine's by id, `things` what has a name by comparable name. `imported`: somebody else's file, of which nobody
+    wished anything.
     """
 
     blueprint: Blueprint
@@ -39,6 +42,10 @@ class Case:
     bases: Mapping[str, BaseFact] = field(default_factory=dict)
     nearest: str | None = None
     skill_weapons: frozenset[str] = frozenset()
+    gems: Mapping[str, GemFact] = field(default_factory=dict)
+    nodes: Mapping[int, NodeFact] = field(default_factory=dict)
+    things: Mapping[str, Sequence[Thing]] = field(default_factory=dict)
+    imported: bool = False
 
     @property
     def level(self) -> int:
@@ -52,6 +59,18 @@ class Case:
         groups = self.blueprint.groups
         gems = groups[index - 1].gems if 0 < index <= len(groups) else []
         return gems[0].name if gems else "no main skill"
+
+    @property
+    def main_gem(self) -> GemFact | None:
+        """The main skill as the engine knows it, or None."""
+        index, groups = self.blueprint.main_group, self.blueprint.groups
+        gems = groups[index - 1].gems if 0 < index <= len(groups) else []
+        return self.gems.get(gems[0].gem_id) if gems else None
+
+    def asked(self, field: str) -> bool:
+        """Say whether the user asked for the constraint."""
+        found = self.invariants.find(field)
+        return found is not None and found.provenance is Provenance.EXPLICIT
 
 
 Rule = Callable[[Case], list[BuildConflict]]
@@ -99,7 +118,8 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
     if state.origin == "imported":
         demands = changed(demands, floors=changed(demands.floors, gear=OWNED_GEAR))
     worn = {item.base for item in blueprint.items.values()}
-    return Case(
+    gems = {gem.id: gem for gem in await engine.facts.gems()}
+    case = Case(
         blueprint=blueprint,
         stats=stats,
         inspection=inspection,
@@ -109,13 +129,10 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
         findings=tuple(await gear_findings(engine.facts, blueprint, demands.floors.gear)),
         bases={base.name: base for base in await engine.facts.bases() if base.name in worn},
         nearest=state.construction.notes.nearest_modelled,
-        skill_weapons=await _weapons_of(engine, blueprint),
+        gems=gems,
+        nodes={node.id: node for node in await engine.facts.nodes()},
+        things=await things_of(engine.facts),
+        imported=state.origin == "imported",
     )
-
-
-async def _weapons_of(engine: Engine, blueprint: Blueprint) -> frozenset[str]:
-    """Return the kinds of weapon that the main skill can be used with; empty = it needs none."""
-    if not 0 < blueprint.main_group <= len(blueprint.groups):
-        return frozenset()
-    main = blueprint.groups[blueprint.main_group - 1].gems[0].gem_id
-    return frozenset(word for gem in await engine.facts.gems() if gem.id == main for word in weapon_words(gem))
+    main = case.main_gem
+    return replace(case, skill_weapons=frozenset(weapon_words(main)) if main is not None else frozenset())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Role, Severity
+from app.model.wishes import WishOutcome, WishState
 
 MOST_ATTEMPTS = 3
 """A conflict is tried this often, then it is left."""
@@ -58,3 +59,9 @@ def caveats(conflicts: list[BuildConflict]) -> list[str]:
     """Return what a user must know about the build, blocking faults first, in plain words."""
     ordered = sorted(conflicts, key=lambda conflict: conflict.severity is not Severity.BLOCKING)
     return list(dict.fromkeys(conflict.message for conflict in ordered))
+
+
+def not_understood(wishes: Sequence[WishOutcome]) -> list[str]:
+    """Return what a user must know of words that belong to no wish."""
+    words = [f'"{wish.words}"' for wish in wishes if wish.state is WishState.NOT_UNDERSTOOD]
+    return [f"Not understood, and so without effect: {', '.join(words)}."] if words else []

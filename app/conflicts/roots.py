@@ -88,6 +88,27 @@ def _open_to_an_element(cause: BuildConflict, effect: BuildConflict) -> str | No
     return f"{cause.subject} hits hard" if fits else None
 
 
+_SAME_FIGURE = {
+    "dps": (_T.DAMAGE_GAP, "dps"),
+    "ehp": (_T.SURVIVABILITY_GAP, "ehp"),
+    **{f"{element}_resistance": (_T.RESISTANCE_GAP, element) for element in ("fire", "cold", "lightning")},
+}
+"""Wishes for a figure that has a floor, too: the type and subject of the floor's conflict."""
+
+
+def _one_figure(cause: BuildConflict, effect: BuildConflict) -> str | None:
+    """Of a wish and a floor for one figure the higher is the cause: what meets it meets the other."""
+    pair = {(cause.type, cause.subject), (effect.type, effect.subject)}
+    alike = any({(_T.INVARIANT_VIOLATED, wish), floor} == pair for wish, floor in _SAME_FIGURE.items())
+    if not alike:
+        return None
+    first, second = cause.evidence.required, effect.evidence.required
+    assert isinstance(first, (int, float))
+    assert isinstance(second, (int, float))
+    above = first > second or (first == second and cause.type is _T.INVARIANT_VIOLATED)
+    return "what meets the one meets the other" if above else None
+
+
 LINKS: tuple[Link, ...] = (
     _unusable_skill,
     _unwearable,
@@ -96,6 +117,7 @@ LINKS: tuple[Link, ...] = (
     _idle_gem,
     _missing_passives,
     _open_to_an_element,
+    _one_figure,
 )
 
 

@@ -1,55 +1,166 @@
-"""Rules about what the user asked for."""
+"""Rules about what the user asked for: each wish is held against the finished build by a check of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+
 from app.conflicts.case import Case, advice, conflict
-from app.model.conflicts import BuildConflict, Details, Evidence, Measured, Suggestion
-from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.conflicts.named import (
+    IDENTITY,
+    identity_verdict,
+    weapon_verdict,
+    with_verdict,
+    without_verdict,
+)
+from app.conflicts.styles import damage_type_verdict, defence_verdict, style_verdict
+from app.conflicts.targets import target_verdict
+from app.conflicts.verdicts import Reached, WishVerdict
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.vocabulary import vocabulary
+from app.model.base import changed
+from app.model.conflicts import BuildConflict, Details, Evidence
+from app.model.constraints import INVARIANTS, Count, Invariant, InvariantValue, Kind, shown
+from app.model.names import ConflictType, Demand, Provenance, Severity, SubProblemName
 from app.model.sub_problems import ScalingChoice
+from app.model.wishes import WishOutcome, WishState
 
 _KIND = ConflictType.INVARIANT_VIOLATED
-_OTHER = {
-    "class": advice("asked_class", SubProblemName.ASCENDANCY, Demand.OTHER_SKILL, "use the class asked for"),
-    "ascendancy": advice("asked_class", SubProblemName.ASCENDANCY, Demand.OTHER_SKILL, "use the ascendancy asked for"),
-    "skill": advice("asked_skill", SubProblemName.DAMAGE_DELIVERY, Demand.OTHER_SKILL, "use the skill asked for"),
-    "level": advice("asked_level", SubProblemName.STAT_REQUIREMENTS, Demand.REPLACE_ITEM, "use the level asked for"),
-}
+_GEAR_OF_BUDGET = {"low": {"starter"}, "medium": {"mid"}, "high": {"endgame"}, "unlimited": {"endgame", "mirror"}}
+
+
+def wishes_of(case: Case) -> list[WishOutcome]:
+    """Return what became of every wish, in the table's order, then of the words that were not understood."""
+    if case.imported:
+        return []
+    found = [
+        _outcome(invariant.field, words, verdict)
+        for invariant, words, verdict in _verdicts(case)
+        if invariant.provenance is Provenance.EXPLICIT
+    ]
+    lost = [
+        WishOutcome(wish=words, words=words, kind="", target=None, reached=None, state=WishState.NOT_UNDERSTOOD)
+        for words in case.invariants.not_understood
+    ]
+    return [*found, *lost]
+
+
+def with_attempts(wishes: Sequence[WishOutcome], conflicts: Sequence[BuildConflict]) -> list[WishOutcome]:
+    """Return the wishes with what was tried against those that are unmet."""
+    tried = {c.subject: ", ".join(c.tried_words) for c in conflicts if c.type is _KIND and c.tried}
+    told = []
+    for wish in wishes:
+        what = tried.get(_subject(wish.kind, wish.target)) if wish.state is WishState.UNMET else None
+        told.append(changed(wish, nearest=f"{wish.nearest}; tried: {what}") if what else wish)
+    return told
 
 
 def asked_for(case: Case) -> list[BuildConflict]:
-    """Class, ascendancy, level and main skill are those of the constraints."""
-    have: dict[str, Measured] = {
-        "class": case.blueprint.class_name,
-        "ascendancy": case.blueprint.ascendancy,
-        "level": case.level,
-        "skill": case.main_skill,
+    """Every explicit wish is met, and class, ascendancy, level and skill are those of the constraints."""
+    return [_violated(i.field, verdict) for i, _, verdict in _verdicts(case) if verdict.met is False]
+
+
+def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
+    """Yield each wish with the user's words and its verdict."""
+    order = list(INVARIANTS)
+    for invariant in sorted(case.invariants.invariants, key=lambda one: order.index(one.field)):
+        wished = invariant.provenance is Provenance.EXPLICIT and not case.imported
+        if not wished and invariant.field not in IDENTITY:
+            continue
+        check = CHECKS[invariant.field]
+        values = invariant.value if isinstance(invariant.value, list) else [invariant.value]
+        for index, value in enumerate(values):
+            if value is not None:
+                words = invariant.words[index] if index < len(invariant.words) else shown(value)
+                yield invariant, words, check(case, invariant.field, value)
+
+
+def _outcome(field: str, words: str, verdict: WishVerdict) -> WishOutcome:
+    states = {True: WishState.MET, False: WishState.UNMET, None: WishState.NO_EFFECT}
+    return WishOutcome(
+        wish=verdict.wish,
+        words=words,
+        kind=field,
+        target=verdict.target,
+        reached=verdict.reached,
+        state=states[verdict.met],
+        nearest=None if verdict.met else verdict.nearest,
+    )
+
+
+def _subject(field: str, target: Reached) -> str:
+    """Return what a wish's conflict is about: the constraint, and of several values which."""
+    return f"{field} {target}" if INVARIANTS[field].count is not Count.ONE else field
+
+
+def _violated(field: str, verdict: WishVerdict) -> BuildConflict:
+    message = f"Asked for: {verdict.wish}. The build has {verdict.nearest or verdict.reached}."
+    evidence = Evidence(required=verdict.target, available=verdict.reached)
+    return conflict(_KIND, Severity.BLOCKING, _subject(field, verdict.target), message, list(verdict.ways), evidence)
+
+
+def _gear(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    have = case.demands.gear.value
+    return WishVerdict(f"{value} gear", shown(value), have, have == value and not case.findings, f"{have} gear")
+
+
+def _goal(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """A goal sets what the build is measured against and what the search weighs; no figure says that it was missed."""
+    have, enemy = case.demands.goal.value, case.blueprint.config.get("enemyIsBoss")
+    against = f"{have}, measured against: {enemy}" if enemy else have
+    return WishVerdict(f"made for {shown(value).replace('_', ' ')}", shown(value), against, have == value, have)
+
+
+def _hardcore(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    have = case.demands.hardcore
+    reached = "demands of hardcore" if have else "demands of softcore"
+    return WishVerdict("hardcore" if value else "softcore", shown(value), reached, have is bool(value), reached)
+
+
+def _content(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    needs = "it would need figures of that content; nothing that is measured differs by where it is played"
+    return WishVerdict(f"played in {value}", shown(value), None, None, needs)
+
+
+def _budget(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    have = case.demands.gear.value
+    if have in _GEAR_OF_BUDGET.get(shown(value), set()):
+        return WishVerdict(f"{value} budget", shown(value), f"{have} gear", True)
+    return WishVerdict(f"{value} budget", shown(value), None, None, f"it would need prices; the gear is {have}")
+
+
+CHECKS = MappingProxyType(
+    {
+        **{row.name: target_verdict for row in INVARIANTS.values() if row.kind is Kind.TARGET},
+        **dict.fromkeys(sorted(IDENTITY), identity_verdict),
+        "weapon": weapon_verdict,
+        "with": with_verdict,
+        "exclude": without_verdict,
+        "style": style_verdict,
+        "damage_type": damage_type_verdict,
+        "defence": defence_verdict,
+        "gear": _gear,
+        "goal": _goal,
+        "hardcore": _hardcore,
+        "content": _content,
+        "budget": _budget,
     }
-    return [
-        _violated(field, wanted, have[field], _OTHER[field])
-        for field in sorted(have)
-        if (wanted := case.invariants.get(field)) is not None and not _same(wanted, have[field])
-    ]
-
-
-def _same(wanted: object, have: object) -> bool:
-    """Compare as a person would; a skill group's name may add to the asked name ("Spark" and "Spark (Volley)")."""
-    left, right = str(wanted).casefold().strip(), str(have).casefold().strip()
-    return left == right or (not isinstance(wanted, (int, float)) and bool(left) and left in right)
-
-
-def _violated(field: str, wanted: Measured, have: Measured, way_out: Suggestion) -> BuildConflict:
-    message = f"The {field} asked for is {wanted}, the build has {have}."
-    return conflict(_KIND, Severity.BLOCKING, field, message, [way_out], Evidence(required=wanted, available=have))
+)
+"""The check of every constraint of the table."""
 
 
 def nothing_excluded(case: Case) -> list[BuildConflict]:
-    """No gem or passive is used that was excluded."""
+    """No gem or passive is used that a decision leaves out; what the user ruled out is a wish."""
     scaling = case.choices.get(SubProblemName.DAMAGE_SCALING)
     if not isinstance(scaling, ScalingChoice):
         return []
+    told = Exclusions.of(case.invariants.listed("exclude"), vocabulary())
     gems = {gem.gem_id: gem.name for group in case.blueprint.groups for gem in group.gems}
-    used_gems = sorted(gems[gem_id] for gem_id in set(scaling.excluded_gems) & set(gems))
-    used_nodes = sorted({node.id for node in case.blueprint.nodes} & set(scaling.excluded_nodes))
+    known = {key for key in gems if (fact := case.gems.get(key)) is not None and told.gem(fact)}
+    used_gems = sorted(gems[gem_id] for gem_id in set(scaling.excluded_gems) & set(gems) - known)
+    allocated = {node.id for node in case.blueprint.nodes}
+    wished = {key for key in allocated if (node := case.nodes.get(key)) is not None and told.node(node)}
+    used_nodes = sorted(allocated & set(scaling.excluded_nodes) - wished)
     found = [_excluded(f"gem {name}", name) for name in used_gems]
     return [*found, *(_excluded(f"passive {node}", str(node)) for node in used_nodes)]
 

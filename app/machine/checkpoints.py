@@ -89,6 +89,7 @@ def out_of_time(record: BuildRecord, seconds: float, partial: PhaseResult | None
         stats=best.stats,
         inspection=record.state.inspection if record.state.blueprint == best.blueprint else None,
         conflicts=best.conflicts,
+        wishes=best.wishes,
     )
     return _given_up(with_caveats(kept, sentence))
 

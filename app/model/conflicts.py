@@ -126,6 +126,12 @@ class BuildConflict(Model):
         """Return the first suggestion that was not tried yet, or None when all were."""
         return next((s for s in self.suggested_solutions if s.strategy not in self.tried), None)
 
+    @property
+    def tried_words(self) -> list[str]:
+        """Return in words what was tried."""
+        texts = {s.strategy: s.text for s in self.suggested_solutions}
+        return [texts.get(strategy) or strategy.replace("_", " ") for strategy in self.tried]
+
 
 def conflict_id(kind: ConflictType, affected: list[SubProblemName], subject: str) -> str:
     """Return the stable id of a conflict."""

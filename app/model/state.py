@@ -31,13 +31,14 @@ class UsedMemory(Model):
 
 
 class Snapshot(Model):
-    """A complete build as it was validated: the one to return to."""
+    """A complete build as it was validated: the one to return to, with what became of each wish."""
 
     iteration: int
     blueprint: Blueprint
     stats: Stats
     blocking: int
     conflicts: list[BuildConflict] = Field(default_factory=list)
+    wishes: list[WishOutcome] = Field(default_factory=list)
 
 
 class Elimination(Model):

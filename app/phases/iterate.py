@@ -82,6 +82,7 @@ def restored(state: BuildState) -> BuildState:
         stats=best.stats,
         inspection=None,
         conflicts=charged,
+        wishes=best.wishes,
         construction=ConstructProgress(notes=changed(state.construction.notes, reopened=[])),
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.conflicts.order import blocking, caveats
+from app.conflicts.order import blocking, caveats, not_understood
+from app.conflicts.wishes import with_attempts
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import Outcome, Trigger
@@ -58,17 +59,19 @@ def with_caveats(state: BuildState, reason: str) -> BuildState:
     """Return the state as finished: every conflict in words, what was tried, and what could be done by hand."""
     lines = [
         reason,
+        *not_understood(state.wishes),
         *caveats(state.conflicts),
-        *[f"Tried against it: {', '.join(_words(c))}." for c in blocking(state.conflicts) if c.tried],
+        *[f"Tried against it: {', '.join(c.tried_words)}." for c in blocking(state.conflicts) if c.tried],
         *_by_hand(state.conflicts),
     ]
     told = list(dict.fromkeys(line for line in lines if line))
-    return changed(state, outcome=Outcome.CAVEATS, caveats=told, progress_label="finished with caveats")
-
-
-def _words(conflict: BuildConflict) -> list[str]:
-    texts = {s.strategy: s.text for s in conflict.suggested_solutions}
-    return [texts.get(strategy) or strategy.replace("_", " ") for strategy in conflict.tried]
+    return changed(
+        state,
+        outcome=Outcome.CAVEATS,
+        caveats=told,
+        wishes=with_attempts(state.wishes, state.conflicts),
+        progress_label="finished with caveats",
+    )
 
 
 def _by_hand(conflicts: Sequence[BuildConflict]) -> list[str]:

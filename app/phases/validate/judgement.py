@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from math import log
 
 from app.conflicts.case import Case, case_of
-from app.conflicts.order import blocking, caveats
+from app.conflicts.order import blocking, caveats, not_understood
 from app.conflicts.order import merged as newest
 from app.conflicts.table import find_conflicts, related
+from app.conflicts.wishes import wishes_of
 from app.engine.base import Engine
 from app.model.base import changed
 from app.model.blueprint import Blueprint
@@ -17,6 +18,7 @@ from app.model.demands import Floors
 from app.model.names import Outcome, Trigger
 from app.model.state import BuildState, Snapshot
 from app.model.stats import EHP, Stats
+from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import guide_to
 
@@ -60,12 +62,17 @@ def _merge(
 ) -> list[BuildConflict]:
     """Add what the reasoner saw and keep the history of a conflict that is still there.
 
-    Provisional conflicts of construct are confirmed by being found again, or dropped.
+    Provisional conflicts of construct are confirmed by being found again, or dropped. What the reasoner says of the
+    decisions against a wish is left to the wish's own rule, which looks at the file.
     """
+    assessed = [conflict for conflict in assessed if conflict.subject not in _JUDGED_ON_THE_FILE]
     merged = {conflict.id: conflict for conflict in [*assessed, *found]}
     history = {conflict.id: conflict for conflict in newest(before)}
     ordered = [merged[key] for key in dict.fromkeys(conflict.id for conflict in [*found, *assessed])]
     return related([_with_history(conflict, history.get(conflict.id)) for conflict in ordered])
+
+
+_JUDGED_ON_THE_FILE = frozenset({"class_choice", "style", "damage_type", "weapon", "exclude", "defence"})
 
 
 def _with_history(conflict: BuildConflict, past: BuildConflict | None) -> BuildConflict:
@@ -79,6 +86,7 @@ def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Ph
     state = changed(
         state,
         conflicts=conflicts,
+        wishes=wishes_of(case),
         best=better(state.best, _snapshot(state, conflicts, case), case.demands.floors),
         progress_label=f"checked: {count} blocking, {len(conflicts) - count} warnings" if conflicts else fine,
         done=1,
@@ -86,7 +94,15 @@ def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Ph
     )
     if count:
         return PhaseResult(state, Trigger.CONFLICTS_FOUND)
-    return PhaseResult(changed(state, outcome=Outcome.VALIDATED, caveats=caveats(conflicts)), Trigger.VALIDATED)
+    return PhaseResult(concluded(state, caveats(conflicts)), Trigger.VALIDATED)
+
+
+def concluded(state: BuildState, told: list[str]) -> BuildState:
+    """Return the state as judged: validated when nothing blocks, no wish is unmet and every word was understood."""
+    missed = any(wish.state in (WishState.UNMET, WishState.NOT_UNDERSTOOD) for wish in state.wishes)
+    fine = not (blocking(state.conflicts) or missed)
+    outcome = Outcome.VALIDATED if fine else Outcome.CAVEATS
+    return changed(state, outcome=outcome, caveats=[*not_understood(state.wishes), *told])
 
 
 def _snapshot(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Snapshot:
@@ -96,6 +112,7 @@ def _snapshot(state: BuildState, conflicts: list[BuildConflict], case: Case) -> 
         stats=case.stats,
         blocking=len(blocking(conflicts)),
         conflicts=conflicts,
+        wishes=wishes_of(case),
     )
 
 
@@ -127,13 +144,12 @@ class RefineValidate:
         judged = changed(
             state,
             conflicts=conflicts,
+            wishes=wishes_of(case),
             best=_snapshot(state, conflicts, case),
-            outcome=Outcome.CAVEATS if blocking(conflicts) else Outcome.VALIDATED,
-            caveats=_told(state, conflicts),
             done=1,
             total=1,
         )
-        return PhaseResult(judged, Trigger.VALIDATED)
+        return PhaseResult(concluded(judged, _told(state, conflicts)), Trigger.VALIDATED)
 
 
 def _told(state: BuildState, conflicts: list[BuildConflict]) -> list[str]:

@@ -1,0 +1,211 @@
+"""Named things: what the user wants the build to have or to be without, and who the character is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from app.conflicts.case import Case, advice
+from app.conflicts.verdicts import WishVerdict
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.gems import level_required
+from app.knowledge.things import Thing, ThingKind
+from app.knowledge.vocabulary import vocabulary
+from app.knowledge.weapons import UNARMED, matches, word_of
+from app.knowledge.words import listing, phrase
+from app.model.blueprint import HAND_SLOTS, MAIN_HAND, SWAP_SLOTS, Gem
+from app.model.conflicts import Details, Suggestion
+from app.model.constraints import InvariantValue, as_list, shown
+from app.model.facts import GemFact
+from app.model.names import Demand, SubProblemName
+
+_NEEDS = SubProblemName.STAT_REQUIREMENTS
+_SCALING = SubProblemName.DAMAGE_SCALING
+_DELIVERY = SubProblemName.DAMAGE_DELIVERY
+_SPIRIT = SubProblemName.SPIRIT_ALLOCATION
+_ASCENDANCY = SubProblemName.ASCENDANCY
+
+_OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
+_GRANTS = re.compile(r"Grants Skill: (?:Level \S+ )?(.+?)(?: Minion)?$", re.MULTILINE)
+_ANOINTED = re.compile(r"Allocates (.+?)(?: \(|$)", re.MULTILINE)
+_OWN = {
+    "class": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the class asked for"),
+    "ascendancy": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the ascendancy asked for"),
+    "skill": advice("asked_skill", _DELIVERY, Demand.OTHER_SKILL, "use the skill asked for"),
+    "level": advice("asked_level", _NEEDS, Demand.REPLACE_ITEM, "use the level asked for"),
+}
+IDENTITY = frozenset(_OWN)
+"""Constraints that say who the character is; the build keeps to them whoever set them."""
+
+
+def identity_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether class, ascendancy, level or main skill is the one asked for."""
+    have: dict[str, str | int] = {
+        "class": case.blueprint.class_name,
+        "ascendancy": case.blueprint.ascendancy or "none",
+        "level": case.level,
+        "skill": case.main_skill,
+    }
+    met = _same(value, have[name])
+    label = f"{name} {shown(value)}"
+    return WishVerdict(label, shown(value), have[name], met, None if met else f"{name} {have[name]}", (_OWN[name],))
+
+
+def _same(wanted: InvariantValue, have: str | int) -> bool:
+    """Compare as a person would; a skill group's name may add to the asked name ("Spark" and "Spark (Volley)")."""
+    left, right = str(wanted).casefold().strip(), str(have).casefold().strip()
+    return left == right or (not isinstance(wanted, (int, float)) and bool(left) and left in right)
+
+
+def weapon_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether the weapon is held; of several kinds for the main hand one is enough."""
+    word = str(value)
+    slots = (*HAND_SLOTS, *SWAP_SLOTS)
+    held = {slot: case.blueprint.items[slot].base for slot in slots if slot in case.blueprint.items}
+    kinds = [word_of(base) for one in held.values() if (base := case.bases.get(one)) is not None]
+    alike = [other for other in case.invariants.listed(name) if other not in _OFF_HAND] or [word]
+    asked = [word] if word in _OFF_HAND else alike
+    met = any(matches(asked, kind) for kind in kinds) or (UNARMED in asked and MAIN_HAND not in held)
+    have = listing(list(held.values())) or "nothing in hand"
+    way = advice("asked_weapon", _DELIVERY, Demand.OTHER_WEAPON, f"hold a {word.lower()}")
+    return WishVerdict(f"holding a {word.lower()}", word, have, met, None if met else have, (way,))
+
+
+def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether a named thing is in the file, whatever kind of thing it is."""
+    text = str(value)
+    known = case.things.get(phrase(text), ())
+    where = next((place for thing in known if (place := _place(case, thing)) is not None), _granted(case, text))
+    if where is not None:
+        return WishVerdict(f"with {text}", text, where, True)
+    if not known:
+        nothing = f"{case.stats.engine.name} knows nothing of this name"
+        return WishVerdict(f"with {text}", text, None, False, nothing)
+    return WishVerdict(f"with {text}", text, None, False, _why_not(case, known[0]), tuple(_ways_to(case, known)))
+
+
+def _place(case: Case, thing: Thing) -> str | None:
+    """Return where the file has the thing, in words, or None."""
+    match thing.kind:
+        case ThingKind.SKILL | ThingKind.SUPPORT:
+            for leader, gem in _used(case):
+                if gem.gem_id == thing.id or gem.name == thing.name:
+                    return "a skill of the build" if gem is leader else f"in the group of {leader.name}"
+        case ThingKind.KEYSTONE | ThingKind.NOTABLE:
+            if int(thing.id) in {node.id for node in case.blueprint.nodes}:
+                return "allocated"
+            return "allocated by an item" if phrase(thing.name) in _lines(case, _ANOINTED) else None
+        case ThingKind.UNIQUE:
+            worn = [i.slot for i in case.blueprint.items.values() if i.rarity == "UNIQUE" and i.title == thing.name]
+            return f"worn: {listing(worn)}" if worn else None
+        case ThingKind.BASE:
+            worn = [item.slot for item in case.blueprint.items.values() if item.base == thing.name]
+            return f"worn: {listing(worn)}" if worn else None
+    return None
+
+
+def _used(case: Case) -> Iterator[tuple[Gem, Gem]]:
+    """Yield every enabled gem with the first gem of its group."""
+    for group in case.blueprint.groups:
+        for gem in group.gems:
+            if group.enabled and gem.enabled:
+                yield group.gems[0], gem
+
+
+def _lines(case: Case, pattern: re.Pattern[str]) -> set[str]:
+    """Return what worn items speak of, as comparable names."""
+    bases = [case.bases.get(item.base) for item in case.blueprint.items.values()]
+    texts = [line for base in bases if base is not None for line in base.implicits]
+    texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
+    return {phrase(match[1]) for text in texts for match in pattern.finditer(text)}
+
+
+def _granted(case: Case, name: str) -> str | None:
+    return "granted by an item" if phrase(name) in _lines(case, _GRANTS) else None
+
+
+def _why_not(case: Case, thing: Thing) -> str:
+    """Return what keeps the build from having the thing, as far as facts tell."""
+    gem, node = case.gems.get(thing.id), None
+    if thing.kind in (ThingKind.KEYSTONE, ThingKind.NOTABLE):
+        node = case.nodes.get(int(thing.id))
+    if gem is not None and gem.kind == "active" and level_required(gem) > case.level:
+        return f"{thing.name} can be used from level {level_required(gem)}, the character is {case.level}"
+    if node is not None and node.ascendancy not in (None, case.blueprint.ascendancy):
+        return f"{thing.name} belongs to the ascendancy {node.ascendancy}"
+    return f"not in the file; what was chosen instead measured better or {thing.name} does not fit"
+
+
+def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
+    """Yield what re-opens the question that owns the thing."""
+    thing = known[0]
+    values = Details(source=thing.name)
+    gem = case.gems.get(thing.id)
+    if thing.kind is ThingKind.SKILL and gem is not None and gem.spirit > 0:
+        yield advice("reserve_asked", _SPIRIT, Demand.LESS_SPIRIT, f"reserve Spirit for {thing.name} first", values)
+    elif thing.kind in (ThingKind.SKILL, ThingKind.SUPPORT):
+        text = f"choose skills and supports anew around {thing.name}"
+        yield advice("asked_gem", _SCALING, Demand.DROP_SUPPORT, text, values)
+        if thing.kind is ThingKind.SUPPORT and not case.asked("skill"):
+            other = f"a main skill that {thing.name} can support"
+            yield advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, other, values)
+    elif thing.kind in (ThingKind.KEYSTONE, ThingKind.NOTABLE):
+        text = f"spend all passive points anew, {thing.name} first"
+        yield advice("asked_passive", _SCALING, Demand.FEWER_POINTS, text, values)
+    else:
+        yield advice("asked_item", _NEEDS, Demand.REPLACE_ITEM, f"choose all gear anew around {thing.name}", values)
+
+
+def without_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether nothing of what was ruled out is in the file, granted skills included."""
+    text = str(value)
+    gone = Exclusions.of(as_list(value), vocabulary())
+    found = [*_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
+    if not found:
+        return WishVerdict(f"without {text}", text, "nothing of it", True)
+    names = list(dict.fromkeys(what for what, _ in found))
+    ways = tuple({way.strategy: way for _, way in found}.values())
+    return WishVerdict(f"without {text}", text, listing(names), False, f"left in: {listing(names)}", ways)
+
+
+Ruled = tuple[str, Suggestion]
+
+
+def _gems_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
+    """Yield gems, and skills that items grant, that were ruled out."""
+    main = case.main_gem
+    for leader, gem in _used(case):
+        fact = case.gems.get(gem.gem_id) or GemFact(id=gem.gem_id, name=gem.name, kind="active")
+        if not gone.gem(fact):
+            continue
+        values = Details(excluded=gem.name, gem=gem.name)
+        if main is not None and gem.gem_id == main.id:
+            yield gem.name, advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "another main skill", values)
+        elif gem is leader and fact.spirit > 0:
+            yield gem.name, advice("reserve_anew", _SPIRIT, Demand.LESS_SPIRIT, f"without {gem.name}", values)
+        else:
+            yield gem.name, advice("leave_out", _SCALING, Demand.DROP_SUPPORT, f"leave {gem.name} out", values)
+    facts = {phrase(fact.name): fact for fact in case.gems.values() if fact.kind == "active"}
+    for granted in sorted(_lines(case, _GRANTS)):
+        fact = facts.get(granted) or GemFact(id=granted, name=granted, kind="active")
+        if gone.gem(fact):
+            text = f"items that do not grant {fact.name}"
+            yield f"{fact.name} (granted)", advice("craft_anew", _NEEDS, Demand.REPLACE_ITEM, text)
+
+
+def _passives_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
+    for node in case.blueprint.nodes:
+        fact = case.nodes.get(node.id)
+        if fact is not None and gone.node(fact):
+            values = Details(excluded=fact.name)
+            yield fact.name, advice("leave_out", _SCALING, Demand.DROP_SUPPORT, f"leave {fact.name} out", values)
+
+
+def _items_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
+    for slot, item in sorted(case.blueprint.items.items()):
+        base = case.bases.get(item.base)
+        unique = item.rarity == "UNIQUE"
+        if base is not None and gone.item(item.title, base, unique=unique):
+            values = Details(slot=slot, local=True)
+            name = item.title if unique and item.title else item.base
+            yield name, advice(f"replace_{slot}", _NEEDS, Demand.REPLACE_ITEM, f"another item in {slot}", values)

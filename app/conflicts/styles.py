@@ -1,0 +1,252 @@
+"""Styles, damage types and defences: what the words mean on a finished build, as figures of the file where it can be.
+
+A word that nothing here can tell has no effect, and is said to have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from app.conflicts.case import Case, advice
+from app.conflicts.verdicts import WishVerdict
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
+from app.model.conflicts import Suggestion
+from app.model.constraints import InvariantValue
+from app.model.names import Attribute, Demand, SubProblemName
+from app.model.stats import ATTRIBUTE_METRICS
+
+Found = tuple[bool | None, str]
+"""Whether the build is so (None = nothing tells), and what it has, in words; for None what it would need."""
+
+_SCALING = SubProblemName.DAMAGE_SCALING
+_DELIVERY = SubProblemName.DAMAGE_DELIVERY
+_SURVIVAL = SubProblemName.SURVIVABILITY
+
+HALF = 0.5
+"""Share of the damage from which a build is called after it."""
+LEAST_AILMENT = 0.25
+"""Share of the damage from which a build counts as one that poisons, ignites or makes bleed: the hit comes with it."""
+LEAST_CRITICAL = 1.3
+"""How many times more damage critical hits must bring for a build of critical hits."""
+STACKED = 1.5
+"""How many times the next attribute the stacked one is."""
+LEAST_BLOCK = 25.0
+"""Chance to block in percent from which a build relies on it."""
+
+
+def _figure(case: Case, key: str) -> float | None:
+    """Return a figure of whoever deals the damage: the minion's for minions."""
+    minion = case.main_gem is not None and is_minion(case.main_gem)
+    return case.stats.values.get(f"Minion.{key}" if minion else key)
+
+
+def _of_main(style: str) -> Callable[[Case], Found]:
+    """Return the check that the main skill is of a kind, by its tags or those of a gem in its group."""
+
+    def check(case: Case) -> Found:
+        index, groups = case.blueprint.main_group, case.blueprint.groups
+        own = groups[index - 1].gems if 0 < index <= len(groups) else []
+        facts = [fact for gem in own if gem.enabled and (fact := case.gems.get(gem.gem_id)) is not None]
+        word = style.replace("_", "")
+        first = bool(facts) and has_style(facts[0], style)
+        return first or any(word in tags(fact) for fact in facts[1:]), case.main_skill
+
+    return check
+
+
+def _minions(case: Case) -> Found:
+    main = case.main_gem
+    return main is not None and is_minion(main), case.main_skill
+
+
+def _warcry(case: Case) -> Found:
+    """A warcry is used, whether or not it is the main skill."""
+    used = [
+        gem.name
+        for group in case.blueprint.groups
+        for gem in group.gems
+        if group.enabled and gem.enabled and (fact := case.gems.get(gem.gem_id)) is not None
+        if fact.kind == "active" and "warcry" in tags(fact)
+    ]
+    return bool(used), ", ".join(used) or "no warcry"
+
+
+def _over_time(case: Case) -> Found:
+    share = _share(case, "TotalDotDPS")
+    if share is None:
+        main = case.main_gem
+        return (True, case.main_skill) if main and has_style(main, "damage_over_time") else _unknown("over time")
+    return share >= HALF, f"{share:.0%} of the damage is over time"
+
+
+def _ailment(name: str) -> Callable[[Case], Found]:
+    """Return the check that an ailment (Ignite, Poison, Bleed) carries a good part of the damage."""
+
+    def check(case: Case) -> Found:
+        share = _share(case, f"Total{name}DPS", f"{name}DPS")
+        if share is None:
+            return _unknown(f"of {name.lower()}")
+        return share >= LEAST_AILMENT, f"{share:.0%} of the damage is {name.lower()}"
+
+    return check
+
+
+def _share(case: Case, *keys: str) -> float | None:
+    """Return the share that the first known of the figures has of all damage, None where damage over time is unknown.
+
+    Where the engine says what all damage over time comes to, a part that it does not name is none.
+    """
+    over_time, hits = _figure(case, "TotalDotDPS"), _figure(case, "TotalDPS")
+    if over_time is None:
+        return None
+    part = next((figure for key in keys if (figure := _figure(case, key))), 0.0)
+    everything = max(hits or 0.0, _figure(case, "CombinedDPS") or 0.0, part)
+    return min(1.0, part / everything) if everything > 0 else 0.0
+
+
+def _unknown(what: str) -> Found:
+    return None, f"it would need an engine that calculates damage {what}"
+
+
+def _critical(case: Case) -> Found:
+    chance, bonus = _figure(case, "CritChance"), _figure(case, "CritMultiplier")
+    if chance is None or bonus is None:
+        return _unknown("of critical hits")
+    times = 1 + min(chance, 100.0) / 100 * (bonus - 1)
+    return times >= LEAST_CRITICAL, f"{chance:.0f} % critical hits of {bonus:.2f} times the damage"
+
+
+def _max_block(case: Case) -> Found:
+    chance, cap = case.stats.values.get("EffectiveBlockChance"), case.stats.values.get("BlockChanceMax")
+    if chance is None or cap is None:
+        return None, "it would need an engine that calculates the cap of block"
+    return chance >= cap, f"{chance:.0f} % block of at most {cap:.0f} %"
+
+
+def _stacked(attribute: Attribute | None) -> Callable[[Case], Found]:
+    """Return the check that an attribute (None: any one) is far above the others."""
+
+    def check(case: Case) -> Found:
+        have = {one: case.stats.get(metric) for one, metric in ATTRIBUTE_METRICS.items()}
+        best = attribute or max(sorted(have), key=lambda one: have[one])
+        others = max(value for one, value in have.items() if one is not best)
+        return have[best] >= STACKED * max(others, 1.0), ", ".join(f"{v:.0f} {k.value}" for k, v in have.items())
+
+    return check
+
+
+_STACKS = {
+    f"{form}": _stacked(attribute)
+    for word, attribute in {
+        "strength": Attribute.STRENGTH,
+        "dexterity": Attribute.DEXTERITY,
+        "intelligence": Attribute.INTELLIGENCE,
+        "attribute": None,
+    }.items()
+    for form in (f"{word}_stacking", f"stack_{word}")
+}
+_KINDS = ("totem", "grenade", "slam", "projectile", "melee", "channelling", "spell", "attack")
+_SHAPES = ("shapeshift", "bear", "wolf", "wyvern")
+
+STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
+    {
+        **{kind: _of_main(kind) for kind in (*_KINDS, *_SHAPES)},
+        "minion": _minions,
+        "warcry": _warcry,
+        "damage_over_time": _over_time,
+        "poison": _ailment("Poison"),
+        "bleed": _ailment("Bleed"),
+        "ignite": _ailment("Ignite"),
+        "critical": _critical,
+        "max_block": _max_block,
+        **_STACKS,
+    }
+)
+"""What each style means on a finished build."""
+
+WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
+    {"one_shot": "it would need the life of the enemy to hold one hit against"}
+)
+"""Styles that nothing measured can tell, with what it would need."""
+
+
+def style_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether the build is played in the style."""
+    style = str(value)
+    check = STYLES.get(style)
+    none = WITHOUT_EFFECT.get(style, "it would need a measure of its own, which does not exist yet")
+    met, have = check(case) if check is not None else (None, none)
+    return _verdict(f"played as {style.replace('_', ' ')}", style, (met, have), _other_damage(case))
+
+
+def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether the build deals damage of the type: its fair share of all, where the engine gives shares."""
+    kind, asked = str(value), case.invariants.listed(name)
+    kinds = ELEMENTS if kind == "elemental" else (kind,)
+    parts = _damage_by_type(case)
+    total = sum(parts.values())
+    if total > 0:
+        shares = {one: parts[one] / total for one in DAMAGE_TYPES if parts[one] > 0}
+        met = sum(shares.get(one, 0.0) for one in kinds) >= HALF / max(1, len(asked))
+        have = ", ".join(f"{share:.0%} {one}" for one, share in sorted(shares.items(), key=lambda pair: -pair[1]))
+    else:
+        own = dealt(case.main_gem) if case.main_gem is not None else []
+        met, have = bool(set(own) & set(kinds)), f"{case.main_skill}: {', '.join(own) or 'no type of its own'}"
+    return _verdict(f"{kind} damage", kind, (met, have), _other_damage(case))
+
+
+def _damage_by_type(case: Case) -> dict[str, float]:
+    """Return what hits and ailments deal per second by type; all zero where the engine does not split hits."""
+    hits = {one: _figure(case, f"{one.capitalize()}HitAverage") or 0.0 for one in DAMAGE_TYPES}
+    scale = (_figure(case, "TotalDPS") or 0.0) / max(sum(hits.values()), 1.0)
+    parts = {one: hit * scale for one, hit in hits.items()}
+    if sum(parts.values()) > 0:
+        for one, ailment in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
+            parts[one] += _figure(case, ailment) or 0.0
+    return parts
+
+
+def _other_damage(case: Case) -> tuple[Suggestion, ...]:
+    """Return what could change how damage is dealt; a skill asked for by name is not exchanged."""
+    scale = advice("asked_damage", _SCALING, Demand.MORE_DAMAGE, "weigh the damage asked for higher")
+    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that is played as asked")
+    return (scale,) if case.asked("skill") else (other, scale)
+
+
+def defence_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether the build is kept alive by what was asked for."""
+    layer, asked = str(value), case.invariants.listed(name)
+    life, shield = case.stats.get("Life"), case.stats.get("EnergyShield")
+    ratings = {"armour": case.stats.get("Armour"), "evasion": case.stats.get("Evasion")}
+    if layer in ratings:
+        other = max(v for k, v in ratings.items() if k != layer)
+        share = HALF if set(ratings) <= set(asked) else 1.0
+        found: Found = (
+            ratings[layer] > 0 and ratings[layer] >= share * other,
+            ", ".join(f"{value:,.0f} {kind}" for kind, value in ratings.items()),
+        )
+    elif layer == "block":
+        chance = case.stats.get("EffectiveBlockChance", case.stats.get("BlockChance"))
+        found = (chance >= LEAST_BLOCK, f"{chance:.0f} % block")
+    elif layer == "mana":
+        owned = {fact.name for node in case.blueprint.nodes if (fact := case.nodes.get(node.id)) is not None}
+        found = ("Mind Over Matter" in owned, f"{case.stats.get('Mana'):,.0f} mana")
+    else:
+        pools = {
+            "life": life >= shield,
+            "energy_shield": shield >= life,
+            "hybrid": 3 * min(life, shield) >= max(life, shield),
+        }
+        met = pools.get(layer)
+        none = "it would need a measure of its own, which does not exist yet"
+        found = (met, f"{life:,.0f} life, {shield:,.0f} Energy Shield" if met is not None else none)
+    way = advice("asked_defence", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, f"rely on {layer.replace('_', ' ')}")
+    return _verdict(f"kept alive by {layer.replace('_', ' ')}", layer, found, (way,))
+
+
+def _verdict(wish: str, target: str, found: Found, ways: tuple[Suggestion, ...]) -> WishVerdict:
+    met, have = found
+    if met is None:
+        return WishVerdict(wish, target, None, None, have)
+    return WishVerdict(wish, target, have, met, None if met else have, () if met else ways)

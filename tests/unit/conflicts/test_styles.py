@@ -1,0 +1,157 @@
+"""What a style, a damage type or a defence means on a finished build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.conflicts.case import Case
+from app.conflicts.styles import STYLES, WITHOUT_EFFECT
+from app.conflicts.wishes import wishes_of
+from app.knowledge.vocabulary import vocabulary
+from app.model.blueprint import Gem, PassiveNode, SkillGroup
+from app.model.constraints import Invariant, InvariantSet, InvariantValue
+from app.model.facts import GemFact, NodeFact
+from app.model.names import Provenance
+from app.model.wishes import WishState
+
+MakeCase = Callable[..., Case]
+MET, UNMET, SILENT = WishState.MET, WishState.UNMET, WishState.NO_EFFECT
+
+
+def gem(name: str, *tags: str, kind: str = "active") -> GemFact:
+    return GemFact.model_validate({"id": name, "name": name, "kind": kind, "tags": tags})
+
+
+GEMS = {
+    one.id: one
+    for one in (
+        gem("Bolt", "spell", "lightning", "projectile"),
+        gem("Cut", "attack", "melee", "slam"),
+        gem("Ally", "minion", "createsminion"),
+        gem("Drain", "spell", "chaos", "damageovertime"),
+        gem("Cry", "warcry"),
+        gem("Ballista", "totem", kind="support"),
+    )
+}
+
+
+def judged(case: MakeCase, field: str, value: InvariantValue, skills: str, **build: Any) -> list[WishState]:
+    """The first of the skills is the main one, those joined by "+" share a group."""
+    groups = [SkillGroup(gems=[Gem(gem_id=one, name=one) for one in names.split("+")]) for names in skills.split()]
+    asked = Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="said so")
+    blueprint = {"groups": groups, **build.pop("blueprint", {})}
+    built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, blueprint=blueprint, **build)
+    return [found.state for found in wishes_of(built)]
+
+
+def test_every_style_of_the_vocabulary_has_a_check_or_is_said_to_have_none() -> None:
+    assert set(vocabulary().styles) <= {*STYLES, *WITHOUT_EFFECT}
+
+
+@pytest.mark.parametrize(
+    ("style", "skills", "state"),
+    [
+        ("spell", "Bolt", MET),
+        ("spell", "Cut", UNMET),
+        ("attack", "Cut", MET),
+        ("slam", "Cut", MET),
+        ("projectile", "Cut", UNMET),
+        ("minion", "Ally", MET),
+        ("minion", "Bolt Ally", UNMET),
+        ("totem", "Bolt+Ballista", MET),
+        ("totem", "Bolt", UNMET),
+        ("warcry", "Bolt Cry", MET),
+        ("warcry", "Bolt", UNMET),
+        ("wolf", "Cut", UNMET),
+        ("damage_over_time", "Drain", MET),
+        ("damage_over_time", "Bolt", SILENT),
+        ("poison", "Drain", SILENT),
+        ("critical", "Bolt", SILENT),
+        ("max_block", "Bolt", SILENT),
+        ("one_shot", "Bolt", SILENT),
+        ("juggling", "Bolt", SILENT),
+    ],
+)
+def test_by_what_the_gems_are(case: MakeCase, style: str, skills: str, state: WishState) -> None:
+    assert judged(case, "style", style, skills) == [state]
+
+
+@pytest.mark.parametrize(
+    ("style", "values", "state"),
+    [
+        ("damage_over_time", {"TotalDotDPS": 600.0, "CombinedDPS": 1000.0}, MET),
+        ("damage_over_time", {"TotalDotDPS": 400.0, "CombinedDPS": 1000.0}, UNMET),
+        ("ignite", {"TotalDotDPS": 600.0, "IgniteDPS": 600.0, "CombinedDPS": 1000.0}, MET),
+        ("poison", {"TotalDotDPS": 600.0, "IgniteDPS": 600.0, "CombinedDPS": 1000.0}, UNMET),
+        ("bleed", {"TotalDotDPS": 300.0, "TotalBleedDPS": 300.0, "CombinedDPS": 1000.0}, MET),
+        ("critical", {"CritChance": 50.0, "CritMultiplier": 3.0}, MET),
+        ("critical", {"CritChance": 9.6, "CritMultiplier": 2.45}, UNMET),
+        ("max_block", {"EffectiveBlockChance": 50.0, "BlockChanceMax": 50.0}, MET),
+        ("max_block", {"EffectiveBlockChance": 0.0, "BlockChanceMax": 50.0}, UNMET),
+        ("strength_stacking", {"Str": 400.0, "Dex": 50.0, "Int": 90.0}, MET),
+        ("strength_stacking", {"Str": 100.0, "Dex": 50.0, "Int": 90.0}, UNMET),
+        ("stack_attribute", {"Str": 10.0, "Dex": 50.0, "Int": 90.0}, MET),
+    ],
+)
+def test_by_what_the_figures_are(case: MakeCase, style: str, values: dict[str, float], state: WishState) -> None:
+    assert judged(case, "style", style, "Bolt", values=values) == [state]
+
+
+def test_a_minions_figures_are_the_minions(case: MakeCase) -> None:
+    values = {"TotalDotDPS": 900.0, "Minion.TotalDotDPS": 0.0, "Minion.CombinedDPS": 1000.0}
+    assert judged(case, "style", "damage_over_time", "Ally", values=values) == [UNMET]
+
+
+@pytest.mark.parametrize(
+    ("asked", "states"),
+    [
+        ("chaos", [MET]),
+        ("fire", [UNMET]),
+        (["chaos", "fire"], [MET, UNMET]),
+        ("elemental", [UNMET]),
+    ],
+)
+def test_a_damage_type_is_what_the_file_deals(case: MakeCase, asked: InvariantValue, states: list[WishState]) -> None:
+    """A fire skill whose damage was turned into chaos deals chaos."""
+    hits = {"ChaosHitAverage": 1800.0, "ColdHitAverage": 200.0, "TotalDPS": 2000.0, "IgniteDPS": 300.0}
+    assert judged(case, "damage_type", asked, "Bolt", values=hits) == states
+
+
+def test_without_shares_a_damage_type_is_what_the_skill_says(case: MakeCase) -> None:
+    assert judged(case, "damage_type", "lightning", "Bolt") == [MET]
+    assert judged(case, "damage_type", "fire", "Bolt") == [UNMET]
+    assert judged(case, "damage_type", "elemental", "Bolt") == [MET]
+
+
+@pytest.mark.parametrize(
+    ("layer", "values", "state"),
+    [
+        ("life", {"Life": 2000.0, "EnergyShield": 100.0}, MET),
+        ("life", {"Life": 1.0, "EnergyShield": 5000.0}, UNMET),
+        ("energy_shield", {"Life": 1.0, "EnergyShield": 5000.0}, MET),
+        ("hybrid", {"Life": 1000.0, "EnergyShield": 2000.0}, MET),
+        ("hybrid", {"Life": 1000.0, "EnergyShield": 100.0}, UNMET),
+        ("evasion", {"Evasion": 9000.0, "Armour": 300.0}, MET),
+        ("armour", {"Evasion": 9000.0, "Armour": 300.0}, UNMET),
+        ("block", {"EffectiveBlockChance": 40.0}, MET),
+        ("block", {"EffectiveBlockChance": 5.0}, UNMET),
+        ("mana", {}, UNMET),
+        ("luck", {}, SILENT),
+    ],
+)
+def test_defences(case: MakeCase, layer: str, values: dict[str, float], state: WishState) -> None:
+    assert judged(case, "defence", layer, "Bolt", values=values) == [state]
+
+
+def test_mana_takes_damage_by_its_keystone(case: MakeCase) -> None:
+    nodes = {7: NodeFact(id=7, name="Mind Over Matter", kind="keystone")}
+    build = {"nodes": [PassiveNode(id=7)]}
+    assert judged(case, "defence", "mana", "Bolt", nodes=nodes, blueprint=build) == [MET]
+
+
+def test_of_two_defences_each_holds_its_share(case: MakeCase) -> None:
+    values = {"Evasion": 9000.0, "Armour": 5000.0}
+    assert judged(case, "defence", ["evasion", "armour"], "Bolt", values=values) == [MET, MET]

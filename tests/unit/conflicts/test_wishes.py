@@ -1,0 +1,284 @@
+"""Each wish against small builds: met, unmet with its way out, not understood, without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.conflicts.case import Case
+from app.conflicts.table import find_conflicts
+from app.conflicts.wishes import CHECKS, wishes_of, with_attempts
+from app.knowledge.things import Thing, ThingKind, by_name
+from app.model.base import changed
+from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
+from app.model.constraints import INVARIANTS, Invariant, InvariantSet, InvariantValue
+from app.model.facts import BaseFact, GemFact, NodeFact
+from app.model.names import ConflictType, Demand, GearTier, Provenance, Role, Severity, SubProblemName
+from app.model.wishes import WishOutcome, WishState
+
+MakeCase = Callable[..., Case]
+Q = SubProblemName
+MET, UNMET, SILENT = WishState.MET, WishState.UNMET, WishState.NO_EFFECT
+
+SPARK = GemFact(id="spark", name="Spark", kind="active", tags=["lightning", "spell", "projectile"])
+FASTER = GemFact(id="faster", name="Rapid Casting", kind="support")
+HERALD = GemFact(id="herald", name="Herald of Ice", kind="active", tags=["herald", "cold"], spirit=30)
+COMET = GemFact(id="comet", name="Comet", kind="active", tags=["cold", "spell"], level_requirements=[31], tier=1)
+CLERIC = GemFact(id="cleric", name="Skeletal Cleric", kind="active", tags=["minion"], spirit=50)
+GEMS = {gem.id: gem for gem in (SPARK, FASTER, HERALD, COMET, CLERIC)}
+NODES = {
+    1: NodeFact(id=1, name="Chaos Inoculation", kind="keystone"),
+    2: NodeFact(id=2, name="Burning Nature", kind="notable", mods=["25% increased Fire Damage"]),
+    3: NodeFact(id=3, name="Stormborn", kind="notable", ascendancy="Invoker"),
+}
+WAND, SHIELD = BaseFact(name="Attuned Wand", type="Wand"), BaseFact(name="Crude Shield", type="Shield")
+SCEPTRE = BaseFact(
+    name="Rattling Sceptre", type="Sceptre", implicits=["Grants Skill: Level (1-20) Skeletal Warrior Minion"]
+)
+THINGS = by_name(
+    [
+        *(Thing(ThingKind.SUPPORT if g.kind == "support" else ThingKind.SKILL, g.id, g.name) for g in GEMS.values()),
+        *(Thing(ThingKind(n.kind), str(n.id), n.name) for n in NODES.values()),
+        Thing(ThingKind.UNIQUE, "Ghostwrithe", "Ghostwrithe"),
+        Thing(ThingKind.BASE, "Attuned Wand", "Attuned Wand"),
+    ]
+)
+
+
+def wish(field: str, value: InvariantValue, *words: str, provenance: Provenance = Provenance.EXPLICIT) -> Invariant:
+    return Invariant(field=field, value=value, provenance=provenance, reason="said so", words=list(words))
+
+
+def wishing(case: MakeCase, *asked: Invariant, lost: tuple[str, ...] = (), **build: Any) -> Case:
+    known = InvariantSet(invariants=list(asked), not_understood=list(lost))
+    return case(invariants=known, **{"gems": GEMS, "nodes": NODES, "things": THINGS, **build})
+
+
+def only(case: Case) -> WishOutcome:
+    [found] = wishes_of(case)
+    blocked = [c for c in find_conflicts(case) if c.type is ConflictType.INVARIANT_VIOLATED]
+    assert [c.severity for c in blocked] == ([Severity.BLOCKING] if found.state is UNMET else [])
+    return found
+
+
+def demands(case: Case) -> list[tuple[SubProblemName, Demand]]:
+    [found] = [c for c in find_conflicts(case) if c.type is ConflictType.INVARIANT_VIOLATED]
+    return [(way.sub_problem, way.demand) for way in found.suggested_solutions]
+
+
+def test_every_constraint_of_the_table_has_a_check() -> None:
+    assert set(CHECKS) == set(INVARIANTS)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "state", "reached"),
+    [
+        ("dps", 100_000, MET, 100_000.0),
+        ("dps", 100_001, MET, 100_000.0),  # what rounds to the target as it is shown
+        ("dps", 120_000, UNMET, 100_000.0),
+        ("ehp", 20_000, MET, 20_000.0),
+        ("ehp", 25_000, UNMET, 20_000.0),
+        ("elemental_resistances", 75, MET, 75.0),
+        ("fire_resistance", 80, UNMET, 75.0),
+        ("mana", 500, MET, 500.0),
+        ("block", 50, SILENT, None),
+        ("movement_speed", 30, UNMET, 10.0),
+        ("mana_cost", 40, MET, 30.0),
+        ("mana_cost", 20, UNMET, 30.0),
+    ],
+)
+def test_targets(case: MakeCase, field: str, value: float, state: WishState, reached: float | None) -> None:
+    values = {"EffectiveMovementSpeedMod": 1.1, "ManaCost": 30.0, "EffectiveBlockChance": None}
+    found = only(wishing(case, wish(field, value), values=values))
+    assert (found.kind, found.state, found.target) == (field, state, value)
+    assert found.reached == (pytest.approx(reached) if reached is not None else None)
+
+
+def test_an_unmet_target_tells_words_nearest_and_the_way_out(case: MakeCase) -> None:
+    built = wishing(case, wish("ehp", 90_000, "90k ehp"))
+    found = only(built)
+    assert (found.wish, found.words) == ("at least 90,000 effective hit points", "90k ehp")
+    assert found.nearest == "20,000 effective hit points, 70,000 effective hit points short"
+    more = Demand.MORE_EFFECTIVE_LIFE
+    assert demands(built) == [(Q.SURVIVABILITY, more), (Q.STAT_REQUIREMENTS, more)]
+
+
+def test_a_figure_that_is_not_measured_is_not_met_in_silence(case: MakeCase) -> None:
+    found = only(wishing(case, wish("chaos_resistance", 75)))
+    assert (found.state, found.nearest) == (SILENT, "it would need an engine that calculates chaos resistance")
+
+
+def test_a_skill_asked_for_by_name_is_not_exchanged_for_damage(case: MakeCase) -> None:
+    free, bound = wish("dps", 1e7), wish("skill", "Spark")
+    assert (Q.DAMAGE_DELIVERY, Demand.OTHER_SKILL) in demands(wishing(case, free))
+    assert demands(wishing(case, free, bound))[-1] == (Q.DAMAGE_DELIVERY, Demand.OTHER_WEAPON)
+
+
+def test_a_wish_and_a_floor_for_one_figure_are_one_matter(case: MakeCase) -> None:
+    built = wishing(case, wish("dps", 20_000_000), values={"CombinedDPS": 4_000.0})
+    roles = {c.type: c.role for c in find_conflicts(built)}
+    assert roles == {ConflictType.INVARIANT_VIOLATED: Role.ROOT, ConflictType.DAMAGE_GAP: Role.SYMPTOM}
+    lower = wishing(case, wish("dps", 5_000), values={"CombinedDPS": 4_000.0})
+    roles = {c.type: c.role for c in find_conflicts(lower)}
+    assert roles == {ConflictType.INVARIANT_VIOLATED: Role.SYMPTOM, ConflictType.DAMAGE_GAP: Role.ROOT}
+
+
+@pytest.mark.parametrize(
+    ("name", "reached"),
+    [
+        ("Spark", "a skill of the build"),
+        ("rapid casting", "in the group of Spark"),
+        ("Chaos Inoculation", "allocated"),
+        ("Ghostwrithe", "worn: Body Armour"),
+        ("Attuned Wand", "worn: Weapon 1"),
+        ("Skeletal Warrior", "granted by an item"),
+    ],
+)
+def test_named_things_that_are_there(case: MakeCase, name: str, reached: str) -> None:
+    items = [
+        GearItem(slot="Weapon 1", base="Attuned Wand"),
+        GearItem(slot="Weapon 2", base="Rattling Sceptre"),
+        GearItem(slot="Body Armour", base="Tattered Robe", rarity="UNIQUE", title="Ghostwrithe"),
+    ]
+    groups = [SkillGroup(gems=[Gem(gem_id="spark", name="Spark"), Gem(gem_id="faster", name="Rapid Casting")])]
+    build = {"groups": groups, "nodes": [PassiveNode(id=1)]}
+    built = wishing(case, wish("with", [name], name), items=items, bases=[WAND, SCEPTRE], blueprint=build)
+    assert (only(built).state, only(built).reached) == (MET, reached)
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest", "question"),
+    [
+        ("Herald of Ice", "not in the file", Q.SPIRIT_ALLOCATION),
+        ("Rapid Casting", "not in the file", Q.DAMAGE_SCALING),
+        ("Chaos Inoculation", "not in the file", Q.DAMAGE_SCALING),
+        ("Stormborn", "Stormborn belongs to the ascendancy Invoker", Q.DAMAGE_SCALING),
+        ("Comet", "Comet can be used from level 31, the character is 20", Q.DAMAGE_SCALING),
+        ("Ghostwrithe", "not in the file", Q.STAT_REQUIREMENTS),
+        ("Nothing Such", "test knows nothing of this name", None),
+    ],
+)
+def test_named_things_that_are_missing(
+    case: MakeCase, name: str, nearest: str, question: SubProblemName | None
+) -> None:
+    built = wishing(case, wish("with", [name]), level=20, points={"ascendancy_used": 0})
+    found = only(built)
+    assert (found.state, found.reached) == (UNMET, None)
+    assert found.nearest is not None
+    assert found.nearest.startswith(nearest)
+    assert demands(built)[:1] == [] if question is None else demands(built)[0][0] is question
+
+
+def test_a_gem_that_is_switched_off_is_not_there(case: MakeCase) -> None:
+    groups = [
+        SkillGroup(gems=[Gem(gem_id="spark", name="Spark")]),
+        SkillGroup(gems=[Gem(gem_id="herald", name="Herald of Ice")], enabled=False),
+    ]
+    built = wishing(case, wish("with", ["Herald of Ice"]), blueprint={"groups": groups})
+    assert only(built).state is UNMET
+
+
+@pytest.mark.parametrize(
+    ("word", "left", "question"),
+    [
+        ("skeletons", "Skeletal Cleric and skeletal warrior (granted)", Q.SPIRIT_ALLOCATION),
+        ("spirit gems", "Skeletal Cleric", Q.SPIRIT_ALLOCATION),
+        ("lightning", "Spark", Q.DAMAGE_DELIVERY),
+        ("rapid casting", "Rapid Casting", Q.DAMAGE_SCALING),
+        ("burning nature", "Burning Nature", Q.DAMAGE_SCALING),
+        ("uniques", "Ghostwrithe", Q.STAT_REQUIREMENTS),
+        ("sceptres", "Rattling Sceptre", Q.STAT_REQUIREMENTS),
+        ("totems", None, None),
+        ("bows", None, None),
+    ],
+)
+def test_what_was_ruled_out(case: MakeCase, word: str, left: str | None, question: SubProblemName | None) -> None:
+    groups = [
+        SkillGroup(gems=[Gem(gem_id="spark", name="Spark"), Gem(gem_id="faster", name="Rapid Casting")]),
+        SkillGroup(gems=[Gem(gem_id="cleric", name="Skeletal Cleric")]),
+    ]
+    items = [
+        GearItem(slot="Weapon 1", base="Rattling Sceptre"),
+        GearItem(slot="Body Armour", base="Tattered Robe", rarity="UNIQUE", title="Ghostwrithe"),
+    ]
+    robe = BaseFact(name="Tattered Robe", type="Body Armour")
+    build = {"groups": groups, "nodes": [PassiveNode(id=2)]}
+    built = wishing(case, wish("exclude", [word], f"no {word}"), items=items, bases=[SCEPTRE, robe], blueprint=build)
+    found = only(built)
+    assert (found.state, found.reached) == ((UNMET, left) if left else (MET, "nothing of it"))
+    if question is not None:
+        assert question in [where for where, _ in demands(built)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "states"),
+    [
+        (["Wand"], [MET]),
+        (["Staff"], [UNMET]),
+        (["Wand", "Shield"], [MET, MET]),
+        (["Staff", "Wand"], [MET, MET]),  # one or the other
+        (["Wand", "Focus"], [MET, UNMET]),
+        (["Unarmed"], [UNMET]),
+    ],
+)
+def test_weapons_are_what_is_really_held(case: MakeCase, asked: list[str], states: list[WishState]) -> None:
+    items = [GearItem(slot="Weapon 1", base="Attuned Wand"), GearItem(slot="Weapon 2", base="Crude Shield")]
+    built = wishing(case, wish("weapon", asked), items=items, bases=[WAND, SHIELD])
+    assert [found.state for found in wishes_of(built)] == states
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "state"),
+    [
+        ("class", "Sorceress", MET),
+        ("ascendancy", "Chronomancer", UNMET),
+        ("level", 90, MET),
+        ("skill", "Spark", MET),
+        ("gear", GearTier.MID.value, MET),
+        ("gear", GearTier.ENDGAME.value, UNMET),
+        ("goal", "all_round", MET),
+        ("goal", "bossing", UNMET),
+        ("hardcore", True, UNMET),
+        ("hardcore", False, MET),
+        ("content", ["delirium"], SILENT),
+        ("budget", "medium", MET),
+        ("budget", "low", SILENT),
+    ],
+)
+def test_the_rest_of_the_table(case: MakeCase, field: str, value: InvariantValue, state: WishState) -> None:
+    assert only(wishing(case, wish(field, value))).state is state
+
+
+def test_what_was_not_understood_is_told_last_and_blocks_nothing(case: MakeCase) -> None:
+    built = wishing(case, wish("class", "Sorceress", "sorc"), lost=("quux builds",))
+    first, last = wishes_of(built)
+    assert (first.words, first.state) == ("sorc", MET)
+    assert (last.words, last.kind, last.state) == ("quux builds", "", WishState.NOT_UNDERSTOOD)
+    assert find_conflicts(built) == []
+
+
+def test_what_nobody_said_is_no_wish(case: MakeCase) -> None:
+    inferred = wish("style", "minion", provenance=Provenance.INFERRED)
+    assert wishes_of(wishing(case, inferred)) == []
+    assert find_conflicts(wishing(case, inferred)) == []
+
+
+def test_who_the_character_is_holds_whoever_said_it(case: MakeCase) -> None:
+    inferred = wish("class", "Witch", provenance=Provenance.INFERRED)
+    [found] = find_conflicts(wishing(case, inferred))
+    assert (found.subject, wishes_of(wishing(case, inferred))) == ("class", [])
+
+
+def test_somebody_elses_file_has_no_wishes(case: MakeCase) -> None:
+    built = wishing(case, wish("dps", 1e9), lost=("quux",), imported=True)
+    assert (wishes_of(built), find_conflicts(built)) == ([], [])
+
+
+def test_what_was_tried_is_told_with_the_nearest(case: MakeCase) -> None:
+    built = wishing(case, wish("dps", 1e9))
+    [unmet] = find_conflicts(built)
+    [found] = with_attempts(wishes_of(built), [changed(unmet, tried=["more_damage"])])
+    assert found.nearest is not None
+    assert found.nearest.endswith("short; tried: weigh damage higher in passives and gear")
