@@ -35,7 +35,7 @@ def target_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     if row.figure.holds(reached, wanted):
         return WishVerdict(wish, wanted, reached, True)
     off = "over" if row.figure.at_most else "short"
-    text = f"{figure_words(row.figure, reached)}, {figure_words(row.figure, abs(wanted - reached))} {off}"
+    text = f"{row.figure.words(reached)}, {row.figure.words(abs(wanted - reached))} {off}"
     return WishVerdict(wish, wanted, reached, False, text, tuple(_ways(case, row, row.figure, wanted, reached)))
 
 
@@ -47,22 +47,10 @@ def wish_words(row: InvariantType, wanted: float) -> str:
     """Return a target as a sentence names it: "at least 20,000 effective hit points"."""
     assert row.figure is not None
     bound = "at most" if row.figure.at_most else "at least"
-    number = _number(wanted, row.figure.unit)
+    number = row.figure.number(wanted)
     if row.meaning.startswith("largest"):
         return f"{row.meaning} of {bound} {number}"
     return f"{bound} {number} {row.meaning}"
-
-
-def figure_words(figure: Figure, value: float) -> str:
-    """Return a figure with its unit."""
-    number = _number(value, figure.unit)
-    return number if figure.unit == "percent" else f"{number} {figure.unit}"
-
-
-def _number(value: float, unit: str) -> str:
-    if unit == "percent":
-        return f"{value:,.0f} %"
-    return f"{value:,.2f}" if unit == "per second" else f"{value:,.0f}"
 
 
 def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached: float) -> Sequence[Suggestion]:

@@ -14,6 +14,7 @@ from app.model.state import BuildState
 from app.model.sub_problems import check_moves
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.ending import with_caveats
+from app.phases.validate.notes import noted
 from app.reasoning.base import Remarks
 from app.storage.base import Checkpoint
 
@@ -35,7 +36,7 @@ def after_step(record: BuildRecord, ctx: PhaseContext, result: PhaseResult) -> C
         state=state,
         status=BuildStatus.COMPLETE if done else None,
         invariants=result.invariants,
-        xml=result.xml,
+        xml=noted(result.xml or ctx.xml, state) if done else result.xml,
         engine=ctx.engine.version,
         reasoner=ReasonerVersion(name=ctx.reasoner.name, model=ctx.reasoner.model),
         progress=[*progress, *(_ended(BuildStatus.COMPLETE, state) if done else ())],
@@ -91,12 +92,13 @@ def out_of_time(record: BuildRecord, seconds: float, partial: PhaseResult | None
         conflicts=best.conflicts,
         wishes=best.wishes,
     )
-    return _given_up(with_caveats(kept, sentence))
+    return _given_up(with_caveats(kept, sentence), record.xml)
 
 
-def _given_up(state: BuildState, xml: bytes | None = None) -> Checkpoint:
+def _given_up(state: BuildState, xml: bytes | None) -> Checkpoint:
     state = _moved(state, Trigger.GAVE_UP)
     moved = ("phase", ProgressData(phase=state.phase, iteration=state.iteration))
+    xml = noted(xml, state)
     return Checkpoint(state, BuildStatus.COMPLETE, xml=xml, progress=[moved, *_ended(BuildStatus.COMPLETE, state)])
 
 

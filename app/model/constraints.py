@@ -69,6 +69,16 @@ class Figure:
         """Return the target as the engine's stats count it."""
         return (target - self.plus) / self.times
 
+    def number(self, value: float) -> str:
+        """Return a value in the unit as people write it."""
+        if self.unit == "percent":
+            return f"{value:,.0f} %"
+        return f"{value:,.2f}" if self.unit == "per second" else f"{value:,.0f}"
+
+    def words(self, value: float) -> str:
+        """Return a value with its unit."""
+        return self.number(value) if self.unit == "percent" else f"{self.number(value)} {self.unit}"
+
     def holds(self, reached: float, target: float) -> bool:
         """Say whether a figure meets the target; what rounds to the target as it is shown meets it."""
         slack = 0.005 * max(1.0, abs(target) / 100)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from app.model.base import Model
+from app.model.constraints import INVARIANTS
 
 
 class WishState(StrEnum):
@@ -31,3 +33,33 @@ class WishOutcome(Model):
     reached: float | str | None
     state: WishState
     nearest: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The wish, the user's words and what was reached, in one line."""
+        said = f'"{self.words}"' if self.words else ""
+        if self.state is WishState.NOT_UNDERSTOOD:
+            return f"? {said}: not understood"
+        asked = f"{_MARKS[self.state]} {self.wish} ({said})" if said else f"{_MARKS[self.state]} {self.wish}"
+        if self.state is WishState.NO_EFFECT:
+            return f"{asked}: no effect; {self.nearest}"
+        if self.state is WishState.UNMET:
+            return f"{asked}: not reached; the nearest: {self.nearest}"
+        return f"{asked}: {self._reached}"
+
+    @property
+    def _reached(self) -> str:
+        row = INVARIANTS.get(self.kind)
+        if isinstance(self.reached, str) or self.reached is None or row is None or row.figure is None:
+            return str(self.reached)
+        return row.figure.words(self.reached)
+
+
+_MARKS = {WishState.MET: "✓", WishState.UNMET: "✗", WishState.NO_EFFECT: "-"}
+
+ASKED_AND_REACHED = "Asked and reached"
+
+
+def asked_and_reached(wishes: Sequence[WishOutcome]) -> list[str]:
+    """Return a line for each wish, as people read it."""
+    return [wish.line for wish in wishes]

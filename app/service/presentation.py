@@ -14,6 +14,7 @@ from app.model.names import BuildStatus, Outcome, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import UsedMemory
 from app.model.stats import DPS, EHP
+from app.model.wishes import ASKED_AND_REACHED, asked_and_reached
 from app.service.view import BuildView, StatsView, view_of
 
 QUESTIONS = {
@@ -219,6 +220,7 @@ def _plain(text: str) -> str:
 def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
     view, guide = shown.build, shown.guide or Guide()
     return [
+        (ASKED_AND_REACHED, asked_and_reached(view.wishes)),
         ("Numbers", numbers(view.stats)),
         ("Changes", changes(shown.refinement)),
         ("You asked for", constraints(view)),

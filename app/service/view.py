@@ -23,6 +23,7 @@ from app.model.record import BuildRecord
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, EHP, FREE_SPIRIT, HIT_TYPES, MOVEMENT, Stats
 from app.model.sub_problems import SubProblem
+from app.model.wishes import WishOutcome
 from app.service.conflict_graph import ConflictView
 
 
@@ -132,7 +133,7 @@ class SubProblemView(Model):
 
 
 class BuildView(Model):
-    """A build: what was asked, how far it is, what was decided and what came out."""
+    """A build: what was asked, how far it is, what was decided and what came out; `wishes` are asked and reached."""
 
     id: str
     prompt: str
@@ -145,6 +146,7 @@ class BuildView(Model):
     progress: ProgressView
     engine: EngineView
     reasoner: ReasonerView
+    wishes: list[WishOutcome]
     invariants: list[InvariantView]
     question: Question | None
     assumptions: list[str]
@@ -237,6 +239,7 @@ def view_of(record: BuildRecord) -> BuildView:
         reasoner=ReasonerView(
             name=who.name if who else None, model=who.model if who else None, degraded=record.state.degraded
         ),
+        wishes=state.wishes,
         invariants=[InvariantView(**item.model_dump(exclude={"words"})) for item in known.invariants],
         question=known.question,
         assumptions=list(dict.fromkeys([*known.assumptions, *state.assumptions])),
@@ -281,7 +284,7 @@ def valid_state(record: BuildRecord) -> BuildState:
     if record.status is BuildStatus.COMPLETE or state.best is None:
         return state
     best = state.best
-    return changed(state, blueprint=best.blueprint, stats=best.stats, conflicts=best.conflicts)
+    return changed(state, blueprint=best.blueprint, stats=best.stats, conflicts=best.conflicts, wishes=best.wishes)
 
 
 def _common(record: BuildRecord) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from lxml import etree
 
@@ -163,6 +163,30 @@ def canonical(xml: bytes) -> bytes:
     if len(result) > MAX_XML_BYTES:
         raise BadImport(f"the XML is larger than {MAX_XML_BYTES} bytes")
     return result
+
+
+NOTES_END = "-----"
+"""The line that ends our part of a build's notes; what its owner wrote stands below."""
+
+
+def with_notes(xml: bytes, heading: str, lines: Sequence[str]) -> bytes:
+    """Return the build with the lines under a heading at the beginning of its notes, in place of earlier ones.
+
+    Raises:
+        BadImport: this is not a PoB 2 build, or it exceeds the bounds for untrusted XML.
+    """
+    root = read(xml)
+    notes = root.find("Notes")
+    if notes is None:
+        notes = etree.SubElement(root, "Notes")
+    old = (notes.text or "").strip(_SPACE)
+    if old.startswith(heading) and NOTES_END in old:
+        old = old.split(NOTES_END, 1)[1].strip(_SPACE)
+    told = "\n".join([heading, *lines, NOTES_END])
+    # a caret begins a colour where the notes are shown
+    plain = "".join(char for char in told if char == "\n" or char.isprintable()).replace("^", "")
+    notes.text = f"{plain}\n{old}".strip(_SPACE)
+    return canonical(write(root))
 
 
 def _order_attributes(element: etree._Element) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.model.names import BuildStatus
 from app.model.record import BuildFailure
+from app.model.wishes import WishOutcome, WishState
 from app.service.presentation import as_markdown, as_text, build_name, presentation_of, verdict
 from app.service.view import view_of
 from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
@@ -30,6 +31,36 @@ def test_says_everything_that_matters() -> None:
     ):
         assert part in text
     assert "exclude" not in text
+
+
+def test_begins_with_asked_and_reached() -> None:
+    unmet = WishOutcome(
+        wish="at least 9 life",
+        words="<9 life>",
+        kind="life",
+        target=9.0,
+        reached=1.0,
+        state=WishState.UNMET,
+        nearest="1 life, 8 life short",
+    )
+    record = a_complete_record()
+    record = record.model_copy(update={"state": record.state.model_copy(update={"wishes": [unmet]})})
+    assert view_of(record).wishes == [unmet]
+    first = as_text(presentation_of(record)).split("\n\n")[1]
+    assert first == (
+        'Asked and reached:\n  ✗ at least 9 life ("<9 life>"): not reached; the nearest: 1 life, 8 life short'
+    )
+    assert "\n## Asked and reached\n\n- ✗ at least 9 life (" in as_markdown(presentation_of(record))
+    assert "\\<9 life\\>" in as_markdown(presentation_of(record))
+
+
+def test_while_it_iterates_the_wishes_are_the_best_builds() -> None:
+    record = an_iterating_record()
+    assert record.state.best is not None
+    met = WishOutcome(wish="class X", words="x", kind="class", target="X", reached="X", state=WishState.MET)
+    best = record.state.best.model_copy(update={"wishes": [met]})
+    state = record.state.model_copy(update={"best": best})
+    assert view_of(record.model_copy(update={"state": state})).wishes == [met]
 
 
 def test_a_real_engine_is_not_called_an_estimate() -> None:

@@ -1,0 +1,19 @@
+"""The notes that a finished build's file begins with: what was asked for and what was reached."""
+
+from __future__ import annotations
+
+from app.core.errors import BadImport
+from app.engine.files.xml import with_notes
+from app.model.state import BuildState
+from app.model.wishes import ASKED_AND_REACHED, asked_and_reached
+
+
+def noted(xml: bytes | None, state: BuildState) -> bytes | None:
+    """Return the file with its notes; unchanged where nothing was asked for or the file has no room for them."""
+    if xml is None or not state.wishes:
+        return xml
+    caveats = ["", "Caveats", *state.caveats] if state.caveats else []
+    try:
+        return with_notes(xml, ASKED_AND_REACHED, [*asked_and_reached(state.wishes), *caveats])
+    except BadImport:
+        return xml
