@@ -267,16 +267,19 @@ def import_build(
 @app.command()
 def bench(
     kind: Annotated[
-        Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine"],
+        Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear"],
         typer.Argument(help="What to measure"),
     ],
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="whatif, tree, refine: folder with build files (XML); quality: for them"),
+        typer.Argument(
+            metavar="[DIR]", help="whatif, tree, refine, gear: folder with build files (XML); quality: for them"
+        ),
     ] = None,
     as_json: JsonFlag = False,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="quality: prompts, tree: builds named like this")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="quality: prompts; tree, refine, gear: builds named like this"),
     ] = None,
     scan: Annotated[bool, typer.Option("--scan", help="tree: compare with a full scan before every purchase")] = False,
 ) -> None:

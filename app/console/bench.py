@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import typer
 
-from app.bench import baseline, builds, quality, reasoners, refinement, service, trees, whatif
+from app.bench import baseline, builds, gear, quality, reasoners, refinement, service, trees, whatif
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 
-Kind = Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine"]
+Kind = Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear"]
 BENCHMARKS: dict[Kind, Callable[[Settings], Awaitable[dict[str, Any]]]] = {
     "baseline": baseline.measure,
     "build": builds.measure,
@@ -32,22 +32,25 @@ async def measure(
 ) -> None:
     """Run one benchmark and print its figures.
 
-    `only` chooses prompts of the quality suite or builds of `tree` and `refine`; `folder` holds builds for `whatif` and
-    these two, and takes those of `quality`; `scan` is for `tree`.
+    `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
+    `whatif` and these three, and takes those of `quality`; `scan` is for `tree`.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
         InputError: an option is given for another benchmark, or `only` matches nothing.
     """
-    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "service"):
+    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "gear", "service"):
         raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
-    if only and kind not in ("quality", "tree", "reasoner", "refine", "service"):
+    if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service"):
         raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
-    if (folder and kind not in ("tree", "refine", "whatif", "quality")) or (scan and kind != "tree"):
-        raise InputError("A folder belongs to `bench whatif`, `quality`, `tree` and `refine`, --scan to `bench tree`.")
+    if (folder and kind not in ("tree", "refine", "gear", "whatif", "quality")) or (scan and kind != "tree"):
+        raise InputError(
+            "A folder belongs to `whatif`, `quality`, `tree`, `refine` and `gear`, --scan to `bench tree`."
+        )
     measured: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
         "quality": lambda: quality.measure(settings, only, folder),
         "reasoner": lambda: reasoners.measure(settings, only),
+        "gear": lambda: gear.measure(settings, folder, only),
         "refine": lambda: refinement.measure(settings, folder, only),
         "service": lambda: service.measure(settings, only),
         "whatif": lambda: whatif.measure(settings, folder),
