@@ -22,7 +22,7 @@ TIME_LOST = BaseFact(name="Time-Lost Ruby", type="Jewel", slots=["Jewel"])
 
 
 def affix(name: str, side: str, line: str, level: int) -> AffixFact:
-    return AffixFact(id=name, side=side, name=name, group=name, level=level, lines=[line], weight=1)  # type: ignore[arg-type]
+    return AffixFact(id=name, side=side, name=name, group=name, level=level, lines=[line], weight=1)
 
 
 AFFIXES = [
