@@ -16,7 +16,6 @@ from app.search.base import SearchContext
 from app.search.gear.legality import gear_findings
 from app.search.incumbent import Incumbent
 from app.search.moves import MoveReader
-from app.search.objective import METRICS
 from app.search.skills.gems import by_id, gem, with_supports
 from app.search.skills.supports import SupportRules
 
@@ -61,7 +60,7 @@ class MoveExperimenter:
         return changed(tried, made=wished.made)
 
     async def _tried(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Trial]:
-        wanted = list(dict.fromkeys([*METRICS, *metrics]))
+        wanted = list(dict.fromkeys([*self.incumbent.objective.metrics, *metrics]))
         trials = []
         for outputs in await self.incumbent.session.what_if(candidates, wanted):
             figures = {name: outputs[name] for name in metrics if name in outputs}

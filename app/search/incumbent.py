@@ -12,7 +12,7 @@ from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import Attribute
 from app.model.stats import DPS, Inspection
 from app.search.base import SearchContext
-from app.search.objective import METRICS, Objective, objective_for
+from app.search.objective import Objective, objective_for
 
 EPSILON = 1e-6
 """A difference in score below this is noise of floating point, not a gain."""
@@ -51,7 +51,7 @@ class Incumbent:
         if not candidates:
             return []
         self.trials += len(candidates)
-        return await self.session.what_if(candidates, METRICS)
+        return await self.session.what_if(candidates, self.objective.metrics)
 
     async def gains(self, candidates: Sequence[Sequence[Change]]) -> list[float]:
         """Return how much each candidate would raise the score; minus infinity when it cannot be tried."""

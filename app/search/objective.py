@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from app.model.base import changed
+from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.demands import FIGHT_S, Floor, Floors
 from app.model.names import Attribute, Demand
 from app.model.stats import (
@@ -94,6 +95,13 @@ class Guard(StrEnum):
 MINIMUM_STEP, MINIMUM_WEIGHT, MINIMUM_SCALE, MINIMUM_SLACK = 0.5, 6.0, 60.0, 1e-7
 """A minimum that is missed costs a step and a slope over the shortfall's share (or of the scale)."""
 
+TARGET_WEIGHT, TARGET_NEAR = 6.0, 0.25
+"""Price of having nothing of a target, and the share of it within which a shortfall is felt most: the price levels off
+with distance, so that a target out of reach does not spoil everything else."""
+
+PLAUSIBLE = 4.0
+"""Up to this multiple of what is good a target for damage or EHP is a floor; one beyond it is merely worked towards."""
+
 _GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
 ALL_GUARDS = frozenset(Guard)
 
@@ -105,7 +113,8 @@ class Objective:
     `pressed` guards count twice, because a conflict asked for them. `flask_mana`: mana that a full flask gives back in
     all. `required`: attribute points needed (str/dex/int), taken from an inspection because a trial does not count
     support colours; a trial's own requirement (gems, items) counts when it is higher. `minima`: metrics that must not
-    be lower than this, whatever else is gained.
+    be lower than this, whatever else is gained. `targets` and `ceilings`: what the user asked metrics to reach, or
+    not to pass.
     """
 
     floors: Floors
@@ -116,6 +125,13 @@ class Objective:
     pressed: frozenset[Guard] = frozenset()
     required: Mapping[Attribute, float] = field(default_factory=dict)
     minima: Mapping[str, float] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Return what a candidate is asked for: `METRICS`, and what targets are about besides."""
+        return tuple(dict.fromkeys((*METRICS, *sorted(self.targets), *sorted(self.ceilings))))
 
     def score(self, outputs: Mapping[str, float]) -> float:
         """Return the score, or minus infinity when the candidate could not be tried (no outputs)."""
@@ -149,13 +165,23 @@ class Objective:
         return price
 
     def missed(self, outputs: Mapping[str, float]) -> float:
-        """Return the price of the minima that are not reached; 0 when all are."""
-        price = 0.0
+        """Return the price of the minima and targets that are not reached; 0 when all are.
+
+        Targets for resistances are no matter while gear is still going to see to resistances.
+        """
+        price = sum(TARGET_WEIGHT * (1.0 - math.exp(-s / TARGET_NEAR)) for s in self.short_of(outputs).values())
         for metric, least in self.minima.items():
             short = least - outputs.get(metric, 0.0)
             if short > MINIMUM_SLACK * max(1.0, abs(least)):
                 price += MINIMUM_STEP + MINIMUM_WEIGHT * short / max(abs(least), MINIMUM_SCALE)
         return price
+
+    def short_of(self, outputs: Mapping[str, float]) -> dict[str, float]:
+        """Return the share that is missing to each target, and the share by which each ceiling is passed."""
+        later = () if Guard.RESISTANCE in self.guards else (*RESISTANCES, CHAOS_RESISTANCE)
+        short = {key: (least - outputs.get(key, 0.0), least) for key, least in self.targets.items() if key not in later}
+        short |= {key: (outputs.get(key, 0.0) - most, most) for key, most in self.ceilings.items()}
+        return {key: missing / max(abs(wanted), 1.0) for key, (missing, wanted) in short.items() if missing > 0}
 
     def shortfalls(self, outputs: Mapping[str, float]) -> dict[Guard, float]:
         """Return how much of each demand is unmet; 0 = met, 1 = nothing of it is there (resistances: up to 3)."""
@@ -233,6 +259,24 @@ def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
     return gap
 
 
+def asked_figures(invariants: InvariantSet) -> dict[str, float]:
+    """Return what the user asked figures to reach, under the engine's names and in its units."""
+    found: dict[str, float] = {}
+    for name, row in INVARIANTS.items():
+        value = invariants.get(name)
+        if row.figure is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
+            found |= {stat: max(found.get(stat, -math.inf), row.figure.in_stats(value)) for stat in row.figure.stats}
+    return found
+
+
+def raised(floor: Floor, target: float | None) -> Floor:
+    """Return the floor with the target in it, as what is least or, where that is not plausible, as what is good."""
+    if target is None:
+        return floor
+    least = max(floor.least, target) if target <= PLAUSIBLE * floor.good else floor.least
+    return Floor(least=least, good=max(floor.good, target))
+
+
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
 
 
@@ -243,9 +287,15 @@ def objective_for(ctx: SearchContext) -> Objective:
     """
     demands = {constraint.demand for constraint in ctx.plan.constraints}
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
-    floors = changed(ctx.demands.floors, ehp=Floor(least=ctx.demands.floors.ehp.least, good=target))
+    asked = asked_figures(ctx.invariants)
+    life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
+    hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
+    floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
+    figures = {stat: figure for one in INVARIANTS.values() if (figure := one.figure) for stat in figure.stats}
     return Objective(
         floors=floors,
+        targets={stat: value for stat, value in asked.items() if not figures[stat].at_most},
+        ceilings={stat: value for stat, value in asked.items() if figures[stat].at_most},
         damage_weight=ctx.plan.scaling.damage_weight,
         ehp_weight=ctx.plan.survivability.ehp_weight * ctx.plan.requirements.ehp_weight,
         pressed=frozenset(

@@ -1,8 +1,8 @@
 """An engine that adds up numbers written in the facts: a world whose best build is known in advance.
 
 A line reads "<number> <quantity>": inc, more (percent of damage), life, str, dex, int, mana, spirit, cost (percent of
-the main skill's cost), need_str, need_dex, need_int, fire, cold, lightning (percent of resistance, 75 at most). Damage
-is 100 x (1 + inc) x product of (1 + more).
+the main skill's cost), need_str, need_dex, need_int, fire, cold, lightning, chaos (percent of resistance, 75 at most).
+Damage is 100 x (1 + inc) x product of (1 + more).
 """
 
 from __future__ import annotations
@@ -201,6 +201,9 @@ class ArithmeticSession:
             "ManaPerSecondCost": 10.0 * totals["cost_factor"],
             "ManaRegenRecovery": world.regen,
             "ManaUnreserved": world.pool,
+            "Mana": world.pool + totals.get("mana", 0.0),
+            "ChaosResist": min(75.0, totals.get("chaos", 0.0)),
+            "ManaCost": 10.0 * totals["cost_factor"],
             **{
                 f"{element}Resist": min(75.0, world.resistance + totals.get(element.lower(), 0.0))
                 for element in ("Fire", "Cold", "Lightning")

@@ -7,6 +7,7 @@ shortfall of every demand. Measured differences are taken to add up: logarithms 
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,8 +22,8 @@ from scipy.sparse import coo_array
 from app.model.blueprint import GearItem
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
 from app.search.gear.pool import GearOption, SlotPool, has
-from app.search.gear.values import FLAT, PAID_WITH, RECOVERY, OptionValues, Values
-from app.search.objective import HIT_SHARE, NO_RECOVERY, Objective, lack_segments, segments
+from app.search.gear.values import ASKED, FLAT, PAID_WITH, RECOVERY, OptionValues, Values
+from app.search.objective import HIT_SHARE, NO_RECOVERY, TARGET_NEAR, TARGET_WEIGHT, Objective, lack_segments, segments
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -49,6 +50,9 @@ def stdout_to_stderr() -> Iterator[None]:
 PENALTIES = {**dict.fromkeys(RESISTANCES, 0.5), "Spirit": 0.3, "MANA": 0.004, "LIFE": 0.05}
 """Worth of one missing unit (percent, point, mana of a fight, life per second); far above what an affix can give."""
 ATTRIBUTE_PENALTY = 0.04
+OUT_OF_REACH = 1e5
+"""More of any figure than all gear together can give."""
+
 TIDINESS = 1e-4
 """What an option must at least be worth; keeps lines that do nothing off the items."""
 _SOLVER = {"mip_rel_gap": 1e-3, "node_limit": 1_000, "disp": False}
@@ -191,14 +195,18 @@ def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[G
     attributes = {metric: attribute for attribute, metric in ATTRIBUTE_METRICS.items()}
     back = sum(NO_RECOVERY) * problem.objective.ehp_weight / max(problem.objective.floors.recovery.good, 1.0)
     penalties = {**PENALTIES, **dict.fromkeys(attributes, ATTRIBUTE_PENALTY), RECOVERY: back}
-    for key in FLAT:
+    asked = [key for key in sorted(problem.demands.least) if key.startswith(ASKED)]
+    penalties |= {key: _price(problem, key) for key in asked}
+    for key in (*FLAT, *asked):
         least = problem.demands.least.get(key)
         attribute = attributes.get(key)
         if least is None and attribute is None:
             continue
-        latest = key in (*PAID_WITH, RECOVERY)
+        latest = key in (*PAID_WITH, RECOVERY, *asked)
         worth, items = (problem.worth, problem.worn) if latest else (problem.plain, problem.plain_items)
         entries, start = _sum_over(problem, columns, worth, items, partial(_flat, key))
+        if key in asked and least is not None:
+            least = min(least, start + OUT_OF_REACH)  # a target beyond all that gear gives is as good as any other
         missing = programme.column(penalties[key], 0, 1e6, whole=False)
         entries = {**entries, missing: 1.0}
         if least is not None:
@@ -211,6 +219,14 @@ def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[G
                 if needed > start:
                     column = columns[GearOption(pool.slot, "base", name)]
                     programme.row({**entries, column: entries.get(column, 0.0) - needed}, -start, float("inf"))
+
+
+def _price(problem: GearProblem, key: str) -> float:
+    """Return the worth of one unit that is missing to a target: what it costs in the score where the build is now."""
+    least = problem.demands.least[key]
+    scale = max(abs(least), 1.0)
+    short = max(0.0, least - problem.worth.now.flat.get(key, 0.0)) / scale
+    return TARGET_WEIGHT * max(1.0, math.exp(-short / TARGET_NEAR) / TARGET_NEAR) / scale
 
 
 def _flat(key: str, values: Values) -> float:

@@ -19,7 +19,7 @@ from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.model import GearProblem, Minima, choose
 from app.search.gear.pool import GearOption, SlotPool, has, made_of, with_option, without_option
-from app.search.gear.values import FLAT, RECOVERY, OptionValues, Values, items_of, measure, values_of
+from app.search.gear.values import RECOVERY, OptionValues, Values, items_of, measure, values_of, wanted_of
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard
 
@@ -108,7 +108,7 @@ class GearSearch:
         least = dict.fromkeys(RESISTANCES, objective.floors.resistance.good)
         least |= {"Spirit": 0.0, "MANA": 0.0, "LIFE": 0.0, RECOVERY: objective.floors.recovery.good}
         least |= {ATTRIBUTE_METRICS[a]: objective.required.get(a, 0.0) for a in Attribute}
-        return Minima(least)
+        return Minima(least | wanted_of(objective))
 
     def _ban(self, findings: Sequence[ItemFinding]) -> bool:
         """Take affixes and runes with unread lines out of the pools; return whether there were any."""
@@ -308,14 +308,14 @@ class UniqueSelection:
     async def _around(self, unique: GearItem, outputs: Outputs, values: OptionValues) -> list[Change] | None:
         """Return the changes to the unique and the best joint choice of the other slots, None when there is none."""
         pools = [pool for pool in self.gear.pools if pool.slot != unique.slot]
-        now = values_of(outputs, self.incumbent.objective.flask_mana)
+        now = values_of(outputs, self.incumbent.objective)
         changes = await self.gear.chosen(pools, replace(values, now=now), self._plain_with(unique))
         return None if changes is None else [Equip(item=unique), *changes]
 
     def _plain_with(self, unique: GearItem) -> OptionValues:
         """Return the plain build's worth with the unique on, as far as figures add up."""
         plain, added = self.gear.plain, self.alone[key_of(unique)]
-        flat = {key: plain.now.flat.get(key, 0.0) + added.flat.get(key, 0.0) for key in FLAT}
+        flat = {key: plain.now.flat.get(key, 0.0) + added.flat.get(key, 0.0) for key in plain.now.flat}
         return replace(plain, now=replace(plain.now, flat=flat))
 
 
@@ -327,7 +327,7 @@ def key_of(item: GearItem) -> str:
 async def measured_alone(incumbent: Incumbent, uniques: Sequence[GearItem]) -> tuple[list[GearItem], dict[str, Values]]:
     """Return the uniques that can be put on the committed, plain build, and what each changes there."""
     outputs = await incumbent.outputs_of([[Equip(item=item)] for item in uniques])
-    now = values_of(incumbent.outputs, incumbent.objective.flask_mana)
+    now = values_of(incumbent.outputs, incumbent.objective)
     usable = [(item, found) for item, found in zip(uniques, outputs, strict=True) if found]
-    found = {key_of(item): values_of(out, incumbent.objective.flask_mana).minus(now) for item, out in usable}
+    found = {key_of(item): values_of(out, incumbent.objective).minus(now) for item, out in usable}
     return [item for item, _ in usable], found

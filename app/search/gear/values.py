@@ -21,7 +21,7 @@ from app.model.stats import (
 )
 from app.search.gear.pool import GearOption, SlotPool, has, with_option, without_option
 from app.search.incumbent import Incumbent
-from app.search.objective import PAYMENTS
+from app.search.objective import PAYMENTS, Objective
 
 NOTHING = 1e-9
 """A difference below this is none."""
@@ -52,7 +52,7 @@ class Values:
 
     def minus(self, other: Values) -> Values:
         """Return the difference."""
-        flat = {key: self.flat.get(key, 0.0) - other.flat.get(key, 0.0) for key in FLAT}
+        flat = {key: self.flat.get(key, 0.0) - other.flat.get(key, 0.0) for key in (*FLAT, *(self.flat.keys() - FLAT))}
         return Values(
             damage=self.damage - other.damage,
             life=self.life - other.life,
@@ -62,16 +62,28 @@ class Values:
         )
 
 
-def values_of(outputs: Outputs, flask_mana: float) -> Values:
+ASKED = "asked "
+"""Begins the flat key of a metric that the user set a target for, so that none of `FLAT` is hidden by it."""
+
+
+def wanted_of(objective: Objective) -> dict[str, float]:
+    """Return per flat key what the user's targets ask for; a ceiling is a least of what is negative."""
+    least = {f"{ASKED}{key}": value for key, value in objective.targets.items()}
+    return least | {f"{ASKED}{key}": -value for key, value in objective.ceilings.items()}
+
+
+def values_of(outputs: Outputs, objective: Objective) -> Values:
     """Read the figures from an engine's outputs.
 
     MANA is what pool and flask hold beyond `FIGHT_S` seconds of the main skill's net cost; LIFE is net life per second.
     """
     flat = {key: outputs.get(key, 0.0) for key in (*RESISTANCES, *ATTRIBUTE_METRICS.values())}
     flat["Spirit"] = outputs.get(FREE_SPIRIT, 0.0)
-    flat["MANA"] = outputs.get("ManaUnreserved", 0.0) + flask_mana - FIGHT_S * _drain(outputs, "mana")
+    flat["MANA"] = outputs.get("ManaUnreserved", 0.0) + objective.flask_mana - FIGHT_S * _drain(outputs, "mana")
     flat["LIFE"] = -_drain(outputs, "life")
     flat[RECOVERY] = recovery(outputs)
+    flat |= {f"{ASKED}{key}": outputs.get(key, 0.0) for key in objective.targets}
+    flat |= {f"{ASKED}{key}": -outputs.get(key, 0.0) for key in objective.ceilings}
     return Values(
         damage=math.log(max(outputs.get(DPS, 0.0), 1.0)),
         life=math.log(max(outputs.get(EHP, 0.0), 1.0)),
@@ -110,8 +122,8 @@ async def measure(
     first: dict[str, int] = {}
     asked = [trial for index, trial in enumerate(trials) if first.setdefault(trial.key, index) == index]
     outputs = await incumbent.outputs_of([[Equip(item=trial.item)] for trial in asked])
-    flask_mana = incumbent.objective.flask_mana
-    now = values_of(incumbent.outputs, flask_mana)
+    objective = incumbent.objective
+    now = values_of(incumbent.outputs, objective)
     effect = {option: (known or {}).get(option, Values()) for pool in pools for option in pool.options()}
     effect |= {GearOption(p.slot, "base", incumbent.blueprint.items[p.slot].base): Values() for p in pools}
     found = {trial.key: out for trial, out in zip(asked, outputs, strict=True)}
@@ -122,9 +134,9 @@ async def measure(
         ):  # it cannot be tried: on the item nobody knows what it gives, off the item it is out of the question
             effect[trial.option] = Values() if trial.there else IMPOSSIBLE
         elif trial.there:
-            effect[trial.option] = now.minus(values_of(out, flask_mana))
+            effect[trial.option] = now.minus(values_of(out, objective))
         else:
-            effect[trial.option] = values_of(out, flask_mana).minus(now)
+            effect[trial.option] = values_of(out, objective).minus(now)
     return OptionValues(now, effect)
 
 
@@ -168,6 +180,7 @@ BEST_BY_VALUE, BEST_BY_FIGURE = 12, 4
 def hopeful(pools: Sequence[SlotPool], known: Mapping[GearOption, Values]) -> frozenset[GearOption]:
     """Return the options worth measuring again: all bases, and per slot and kind the best by anything that counts."""
     found: set[GearOption] = set()
+    asked = {key for values in known.values() for key in values.flat if key.startswith(ASKED)}
     for pool in pools:
         by_kind: dict[str, list[GearOption]] = {}
         for option in pool.options():
@@ -178,7 +191,7 @@ def hopeful(pools: Sequence[SlotPool], known: Mapping[GearOption, Values]) -> fr
             found |= _best(options, {o: known[o].life for o in options if o in known}, BEST_BY_VALUE)
             found |= _best(options, {o: known[o].physical for o in options if o in known}, BEST_BY_FIGURE)
             found |= _best(options, {o: known[o].elemental for o in options if o in known}, BEST_BY_FIGURE)
-            for key in FLAT:
+            for key in (*FLAT, *sorted(asked)):
                 worth = {o: known[o].flat.get(key, 0.0) for o in options if o in known}
                 found |= _best(options, worth, BEST_BY_FIGURE)
     return frozenset(found)

@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from app.engine.base import Outputs
 from app.model.blueprint import Allocate, Change, Deallocate, PassiveNode
@@ -27,28 +28,40 @@ Key = tuple[object, ...]
 _SMALLEST = 1e-3
 _MULTIPLIED = frozenset({DPS, EHP, "ManaPerSecondCost", "LifePerSecondCost"})
 _FINE = frozenset({MOVEMENT})
-_IS_LOG = tuple(name in _MULTIPLIED or name.endswith("MaximumHitTaken") for name in METRICS)
-STEPS: Vector = (
-    *(0.01 if name in _FINE or is_log else 1.0 for name, is_log in zip(METRICS, _IS_LOG, strict=True)),
-    1.0,
-)
-"""A small change of each number, to find out what it is worth."""
 
-ZERO: Vector = (0.0,) * (len(METRICS) + 1)
+
+@lru_cache(maxsize=16)
+def _is_log(metrics: tuple[str, ...]) -> tuple[bool, ...]:
+    return tuple(name in _MULTIPLIED or name.endswith("MaximumHitTaken") for name in metrics)
+
+
+@lru_cache(maxsize=16)
+def steps_of(metrics: tuple[str, ...]) -> Vector:
+    """Return a small change of each number, to find out what it is worth."""
+    flat = zip(metrics, _is_log(metrics), strict=True)
+    return (*(0.01 if name in _FINE or is_log else 1.0 for name, is_log in flat), 1.0)
+
+
+def zero_of(metrics: tuple[str, ...]) -> Vector:
+    """Return the vector of no effect."""
+    return (0.0,) * (len(metrics) + 1)
+
+
 NOISE = 1e-9
 """An entry of a vector below this is no effect."""
 
 
-def vector_of(outputs: Mapping[str, float]) -> Vector:
-    """Return the outputs as a vector in the order of `METRICS`."""
-    values = (outputs.get(name, 0.0) for name in METRICS)
-    flat = (math.log(max(v, _SMALLEST)) if is_log else v for v, is_log in zip(values, _IS_LOG, strict=True))
+def vector_of(outputs: Mapping[str, float], metrics: tuple[str, ...] = METRICS) -> Vector:
+    """Return the outputs as a vector in the order of the metrics."""
+    values = (outputs.get(name, 0.0) for name in metrics)
+    flat = (math.log(max(v, _SMALLEST)) if is_log else v for v, is_log in zip(values, _is_log(metrics), strict=True))
     return (*flat, 0.0)
 
 
-def outputs_of(vector: Vector) -> Outputs:
+def outputs_of(vector: Vector, metrics: tuple[str, ...] = METRICS) -> Outputs:
     """Return the outputs that a vector stands for."""
-    return {name: math.exp(v) if log else v for name, v, log in zip(METRICS, vector, _IS_LOG, strict=False)}
+    logs = _is_log(metrics)
+    return {name: math.exp(v) if log else v for name, v, log in zip(metrics, vector, logs, strict=False)}
 
 
 def plus(one: Vector, other: Vector) -> Vector:
@@ -94,6 +107,11 @@ class Effects:
     _texts: dict[int, Key] = field(default_factory=dict)
     _found: dict[tuple[int, Attribute | None], Vector | None] = field(default_factory=dict)
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Return what the entries of vectors are, but for the last."""
+        return self.incumbent.objective.metrics
+
     async def learn(self, nodes: Iterable[int]) -> None:
         """Measure the passives on the committed build: those owned by giving them back, the others by buying them.
 
@@ -118,12 +136,12 @@ class Effects:
                     asked.setdefault(key, changes)
                     hints[key] = self.hint(self.graph.nodes[node])
         outputs = await self.incumbent.outputs_of(list(asked.values()))
-        base = vector_of(self.incumbent.outputs)
+        base = vector_of(self.incumbent.outputs, self.metrics)
         for key, found in zip(asked, outputs, strict=True):
             if not found:
                 self.known[key] = None
                 continue
-            tried = vector_of(found)
+            tried = vector_of(found, self.metrics)
             effect = minus(base, tried) if key[0] == "-" else minus(tried, base)
             self.known[key] = (*effect[:-1], hints[key])
         self._found.clear()

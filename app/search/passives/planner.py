@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.model.names import Attribute
-from app.search.passives.effects import STEPS, ZERO, Effects, Vector, minus, plus
+from app.search.passives.effects import Effects, Vector, minus, plus, steps_of, zero_of
 from app.search.passives.graph import PassiveGraph, Route
 
 
@@ -159,8 +159,9 @@ class Planner:
     def _slopes_at(self, draft: TreeDraft) -> tuple[Vector, Vector]:
         """Return the score gained per unit of each number that grows, and lost per unit of each that shrinks."""
         if self._slopes is None or self._slopes[0] != draft.vector:
-            up = tuple(self._slope(draft, i, step) for i, step in enumerate(STEPS))
-            down = tuple(self._slope(draft, i, -step) for i, step in enumerate(STEPS))
+            steps = steps_of(self.effects.metrics)
+            up = tuple(self._slope(draft, i, step) for i, step in enumerate(steps))
+            down = tuple(self._slope(draft, i, -step) for i, step in enumerate(steps))
             self._slopes = (draft.vector, up, down)
         return self._slopes[1:]
 
@@ -204,7 +205,7 @@ class Planner:
 
     def vector_of(self, nodes: Iterable[int], attributes: Mapping[int, Attribute]) -> Vector:
         """Return the sum of what the passives do; those that were never measured count nothing."""
-        total = ZERO
+        total = zero_of(self.effects.metrics)
         for node in sorted(nodes):
             effect = self.effects.of(node, attributes.get(node))
             total = plus(total, effect) if effect is not None else total

@@ -131,7 +131,7 @@ class TreeSearch:
         return (KEYWORD_BLIND if self._blind else KEYWORD_TIE) * mentions(fact.mods, self.keywords)
 
     def _score(self, vector: Vector) -> float:
-        return self.incumbent.objective.score(outputs_of(vector)) + vector[-1]
+        return self.incumbent.objective.score(outputs_of(vector, self._effects.metrics)) + vector[-1]
 
     async def spend(self, points: int) -> int:
         """Spend points round by round, measuring anew in between; return the points that nothing could take."""
@@ -269,7 +269,7 @@ class TreeSearch:
         halves = {(h.owned, len(h.attributes)): h for d, _ in broken for h in self._planner.halves(base, d)}
         found = await self._measured(list(halves.values()))
         for draft, outputs in [*zip(halves.values(), found, strict=True), *broken]:
-            self._planner.correct(draft, vector_of(outputs))
+            self._planner.correct(draft, vector_of(outputs, self._effects.metrics))
         return bool(broken)
 
     def _words(self, nodes: Iterable[int]) -> float:
@@ -283,7 +283,7 @@ class TreeSearch:
         await self._learn()
 
         def score(vector: Vector) -> float:
-            return objective.score(outputs_of(vector)) + vector[-1]
+            return objective.score(outputs_of(vector, self._effects.metrics)) + vector[-1]
 
         planner = Planner(self.graph, self._effects, score, self.banned, self.fixed, self.limits.reach)
         base = self._draft()
@@ -318,7 +318,7 @@ class TreeSearch:
 
     def _draft(self) -> TreeDraft:
         held = {n.id: n.attribute for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes}
-        vector = vector_of(self.incumbent.outputs)
+        vector = vector_of(self.incumbent.outputs, self._effects.metrics)
         attributes = {node: attribute for node, attribute in held.items() if attribute is not None}
         return self._planner.begin(frozenset(held), attributes, vector)
 

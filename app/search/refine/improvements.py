@@ -331,7 +331,7 @@ async def best_item(work: Work, slot: str) -> GearItem | None:
     worth = await measure(probe, [pool])
     now.trials += probe.trials
     # what the build has now, up to what it needs: an exchange must not open a gap
-    figures = values_of(now.outputs, objective.flask_mana).flat
+    figures = values_of(now.outputs, objective).flat
     least = {key: min(objective.floors.resistance.good, figures.get(key, 0.0)) for key in RESISTANCES}
     least |= {key: min(0.0, figures.get(key, 0.0)) for key in ("Spirit", "MANA", "LIFE")}
     for attribute, metric in ATTRIBUTE_METRICS.items():

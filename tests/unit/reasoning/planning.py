@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.engine.base import Engine
 from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName, SubProblemStatus
 from app.model.record import BuildRequest
@@ -17,8 +18,12 @@ from tests.fakes.engine import FactsEngine
 async def plan(prompt: str, engine: FactsEngine, **fields: Any) -> ReasoningContext:
     """Return the context after every question was answered once."""
     request = BuildRequest(prompt=prompt, **fields)
+    return await plan_with(request, engine, await RulesReasoner().extract(request, engine))
+
+
+async def plan_with(request: BuildRequest, engine: Engine, found: InvariantSet) -> ReasoningContext:
+    """Return the context after every question was answered once, under these constraints."""
     reasoner = RulesReasoner()
-    found = await reasoner.extract(request, engine)
     setup = await reasoner.decompose(ReasoningContext(request, found, BuildState(), engine))
     ctx = ReasoningContext(request, found, BuildState(sub_problems=setup.sub_problems), engine)
     while (name := _ready(ctx.state)) is not None:

@@ -13,12 +13,13 @@ from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.stats import DPS
 from app.search.objective import METRICS
-from app.search.passives.effects import ZERO, Vector, plus
+from app.search.passives.effects import Vector, plus, zero_of
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.planner import LARGEST_BRANCH, Planner, TreeDraft
 from tests.fakes.arithmetic import node
 
 AT = METRICS.index(DPS)
+ZERO = zero_of(METRICS)
 FORK = [
     node(1, 2, 5, 8, kind="start"),
     node(2, 3),
@@ -40,6 +41,8 @@ def worth(amount: float) -> Vector:
 
 class Known:
     """Effects that were measured long ago; passives without one do nothing, attribute passives what is asked."""
+
+    metrics = METRICS
 
     def __init__(self, effects: Mapping[int, float], attributes: Mapping[Attribute, float] | None = None) -> None:
         self._effects = effects

@@ -1,0 +1,140 @@
+"""Targets that the user set: worked towards in tree, supports and gear, and harmless where they are out of reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.model.base import changed
+from app.model.constraints import Invariant, InvariantSet
+from app.model.demands import Floor
+from app.model.names import Provenance
+from app.search.base import SearchContext
+from app.search.gear.loadout import optimise_gear
+from app.search.objective import (
+    METRICS,
+    PLAUSIBLE,
+    TARGET_WEIGHT,
+    Guard,
+    Objective,
+    asked_figures,
+    objective_for,
+    raised,
+)
+from app.search.stages.passives import grow_tree, polish_tree
+from app.search.stages.skills import main_supports
+from tests.fakes.arithmetic import World, active, node, support
+from tests.unit.search.conftest import FLOORS, Context
+from tests.unit.search.test_gear_search import AMULET, HELMET, affix
+
+
+def asked(**targets: float) -> InvariantSet:
+    return InvariantSet(
+        invariants=[
+            Invariant(field=name, value=value, provenance=Provenance.EXPLICIT, reason="you wrote it")
+            for name, value in targets.items()
+        ]
+    )
+
+
+def test_targets_are_read_in_the_units_of_the_engine() -> None:
+    assert asked_figures(asked(life=3000, movement_speed=30)) == {"Life": 3000, "EffectiveMovementSpeedMod": 1.3}
+    found = asked_figures(asked(elemental_resistances=70, fire_resistance=75))
+    assert found == {"FireResist": 75, "ColdResist": 70, "LightningResist": 70}
+    assert asked_figures(InvariantSet()) == {}
+
+
+def test_a_plausible_target_is_a_floor_and_another_is_worked_towards() -> None:
+    floor = Floor(least=100, good=200)
+    assert raised(floor, None) == floor
+    assert raised(floor, 150) == Floor(least=150, good=200)
+    assert raised(floor, 50) == floor
+    assert raised(floor, PLAUSIBLE * 200) == Floor(least=800, good=800)
+    assert raised(floor, PLAUSIBLE * 200 + 1) == Floor(least=100, good=801)
+
+
+def test_the_objective_carries_targets_and_asks_for_their_metrics(context: Context) -> None:
+    ctx = replace(context(World()), invariants=asked(dps=1e6, ehp=20_000, mana=500, mana_cost=30, chaos_resistance=75))
+    made = objective_for(ctx)
+    assert made.targets == {"Mana": 500, "ChaosResist": 75}
+    assert made.ceilings == {"ManaCost": 30}
+    assert made.metrics == (*METRICS, "Mana", "ManaCost")
+    assert made.floors.ehp.least == 20_000
+    assert objective_for(context(World())).metrics == METRICS
+
+
+def test_the_price_of_a_target_levels_off_with_distance() -> None:
+    made = Objective(FLOORS, targets={"Life": 1000}, ceilings={"ManaCost": 10})
+    price = [made.missed({"Life": life, "ManaCost": 10}) for life in (1100, 1000, 900, 800, 100, 0)]
+    assert price[:2] == [0, 0]
+    assert price[2] > price[3] - price[2] > 10 * (price[5] - price[4]) > 0
+    assert price[5] < TARGET_WEIGHT
+    assert made.missed({"Life": 1000, "ManaCost": 20}) > 0
+
+
+def test_targets_for_resistances_wait_for_gear() -> None:
+    made = Objective(FLOORS, targets={"ChaosResist": 75})
+    assert made.missed({"ChaosResist": 0}) > 0
+    assert made.without(Guard.RESISTANCE).missed({"ChaosResist": 0}) == 0
+
+
+NODES = [
+    node(1, 2, 4, 6, kind="start"),
+    node(2, 3),
+    node(3, mods=["40 inc"], kind="notable"),
+    node(4, 5, mods=["60 mana"]),
+    node(5, mods=["60 mana"], kind="notable"),
+    node(6, 7, mods=["5 inc"]),
+    node(7, mods=["5 inc"]),
+]
+
+
+async def tree(context: Context, points: int, **targets: float) -> set[int]:
+    ctx = context(World(nodes=NODES, gems=[active("zap")]), floors=changed(FLOORS, passive_points=points))
+    ctx = replace(ctx, invariants=asked(**targets))
+    grown = await grow_tree(ctx)
+    polished = await polish_tree(replace(ctx, blueprint=grown.blueprint))
+    return {n.id for n in polished.blueprint.nodes}
+
+
+async def test_the_tree_works_towards_a_target(context: Context) -> None:
+    assert await tree(context, 2) == {2, 3}
+    assert await tree(context, 2, mana=120) == {4, 5}
+    assert await tree(context, 4, mana=60) == {2, 3, 4, 6}
+
+
+async def test_targets_out_of_reach_leave_the_tree_as_it_would_be(context: Context) -> None:
+    assert await tree(context, 2, mana=1e9, dps=2e7) == {2, 3}
+
+
+async def test_supports_that_cost_too_much_lose_to_a_ceiling(context: Context) -> None:
+    gems = [active("zap"), support("dear", "30 more, 100 cost"), support("fair", "20 more")]
+    ctx = context(World(gems=gems), level=10)
+    assert {g.gem_id for g in (await main_supports(ctx)).blueprint.groups[0].gems} == {"zap", "dear", "fair"}
+    ctx = replace(context(World(gems=gems), level=10), invariants=asked(mana_cost=10))
+    assert {g.gem_id for g in (await main_supports(ctx)).blueprint.groups[0].gems} == {"zap", "fair"}
+
+
+RIVALS = [affix(f"rival{n}", "suffix", "30 inc") for n in range(3)]
+CHAOS = [affix("pure", "suffix", "20 chaos"), affix("blue", "prefix", "50 mana"), affix("pain", "prefix", "40 inc")]
+
+
+async def dressed(context: Context, **targets: float) -> tuple[SearchContext, dict[str, float]]:
+    made = World(nodes=[node(1, kind="start")], gems=[active("zap")], bases=[AMULET, HELMET], affixes=[*RIVALS, *CHAOS])
+    ctx = replace(context(made), invariants=asked(**targets))
+    await optimise_gear(ctx)
+    return ctx, (await ctx.session.stats()).values
+
+
+async def test_gear_works_towards_targets(context: Context) -> None:
+    _, plain = await dressed(context)
+    assert plain["ChaosResist"] == 0
+    _, found = await dressed(context, chaos_resistance=40, mana=50)
+    assert found["ChaosResist"] == 40
+    assert found["Mana"] >= 50
+
+
+async def test_an_impossible_target_does_not_spoil_the_rest(context: Context) -> None:
+    _, plain = await dressed(context)
+    _, found = await dressed(context, dps=2e7, mana=1e9, ehp=1e9)
+    for key in ("FireResist", "ColdResist", "LightningResist", "TotalEHP", "DPS"):
+        assert found[key] >= plain[key] * 0.999
