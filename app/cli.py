@@ -265,6 +265,31 @@ def import_build(
 
 
 @app.command()
+def repair(
+    file_or_code: Annotated[str, typer.Argument(metavar="FILE_OR_CODE", help='File, share code, or "-" for stdin')],
+    sentence: Annotated[
+        str, typer.Argument(metavar="[SENTENCE]", help='What to mend ("fix my mana"); without it everything')
+    ] = "",
+    engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
+    out: Annotated[Path, typer.Option(help="Folder for the files")] = Path("builds"),
+    as_json: JsonFlag = False,
+) -> None:
+    """Find the faults of a Path of Building file, mend them, and show what was changed. Exit codes as of build."""
+    run(lambda: builds.repair_build(Settings(), file_or_code, sentence, engine, out, as_json))
+
+
+@app.command()
+def refine(
+    build_id: BuildIdArgument,
+    prompt: Annotated[str, typer.Argument(help="What should become better, and what must stay")],
+    out: Annotated[Path, typer.Option(help="Folder for the files")] = Path("builds"),
+    as_json: JsonFlag = False,
+) -> None:
+    """Improve a finished build, keeping what the prompt says; the child is a new build. Exit codes as of build."""
+    run(lambda: builds.refine_build(Settings(), build_id, prompt, out, as_json))
+
+
+@app.command()
 def bench(
     kind: Annotated[
         Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Response
 
 from app.api.dependencies import OwnerDep, ServicesDep
@@ -21,12 +23,22 @@ from app.service.imports import ImportRequest
 from app.service.view import BuildView
 
 router = APIRouter(prefix="/v1/imports", tags=["imports"])
+_MENDING: dict[int | str, dict[str, Any]] = {202: {"model": BuildView, "description": "the repair, which has begun"}}
 _ERRORS = (BadRequest, TooLarge, BadImport, EngineRefused, EngineCrashed, EngineHung, EngineGarbage, EngineMissing)
 
+_RESPONSES = {**_MENDING, **documented(*_ERRORS, StorageBusy)}
 
-@router.post("", status_code=201, responses=documented(*_ERRORS, StorageBusy))
+
+@router.post("", status_code=201, responses=_RESPONSES)
 async def import_build(body: ImportRequest, services: ServicesDep, owner: OwnerDep, response: Response) -> BuildView:
-    """Import a Path of Building XML or share code: a finished build with its numbers recalculated."""
-    build = await services.imports.create(body, owner=owner)
+    """Import a Path of Building XML or share code: a finished build with its numbers recalculated.
+
+    With `repair` (a sentence, or true) the answer is 202 and a child of the import that mends its faults.
+    """
+    if body.repair:
+        response.status_code = 202
+        build = await services.repairs.create(body, owner=owner)
+    else:
+        build = await services.imports.create(body, owner=owner)
     response.headers["Location"] = build.links["self"]
     return build

@@ -1,10 +1,11 @@
-"""`buildwright build` and `import`: a build from a sentence, or from somebody's file or share code."""
+"""`buildwright build`, `refine`, `repair`, `import`: a build from a sentence, or from somebody's file or code."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import typer
@@ -14,12 +15,15 @@ from app.core.config import Settings
 from app.core.errors import InputError, NotReady, TooLarge
 from app.core.logs import set_up_logging
 from app.engine.files.codes import MAX_CODE_CHARS
+from app.model.base import changed
 from app.model.record import BuildRequest, EngineChoice, ProgressEvent
 from app.service import Services
 from app.service.builds import FINISHED
 from app.service.imports import ImportRequest
 from app.service.library import ExportFormat, Library
 from app.service.presentation import as_text
+from app.service.refinement import RefineRequest
+from app.service.view import BuildView
 from app.wiring import open_services, redactor
 
 ENDINGS: dict[ExportFormat, str] = {"xml": "xml", "code": "code.txt", "yaml": "state.yaml"}
@@ -100,10 +104,31 @@ class Printer:
 
 async def make_build(settings: Settings, request: BuildRequest, folder: Path, as_json: bool) -> Exit:
     """Make the build, show it and write its files; an interrupt keeps the last valid state."""
+    return await _made(settings, lambda services: services.builds.create(request), folder, as_json)
+
+
+async def refine_build(settings: Settings, build_id: str, prompt: str, folder: Path, as_json: bool) -> Exit:
+    """Refine a finished build; otherwise as `make_build`."""
+    asked = RefineRequest(prompt=prompt)
+    return await _made(settings, lambda services: services.refinements.refine(build_id, asked), folder, as_json)
+
+
+async def repair_build(
+    settings: Settings, file_or_code: str, sentence: str, engine: EngineChoice, folder: Path, as_json: bool
+) -> Exit:
+    """Import a file and mend what is wrong with it; otherwise as `make_build`."""
+    request = await asyncio.to_thread(read_source, file_or_code)
+    asked = changed(request, repair=sentence or True)
+    return await _made(settings, lambda services: services.repairs.create(asked, engine), folder, as_json)
+
+
+async def _made(
+    settings: Settings, start: Callable[[Services], Awaitable[BuildView]], folder: Path, as_json: bool
+) -> Exit:
     set_up_logging("DEBUG" if settings.log_level == "DEBUG" else "ERROR", redactor(settings))
     prepare(folder)
     async with open_services(settings) as services:
-        view = await services.builds.create(request)
+        view = await start(services)
         interrupted = await _watch(services, view.id)
         shown = await services.library.present(view.id)
         files = await write_files(services.library, view.id, folder)

@@ -68,7 +68,8 @@ class Exploration(Model):
     trials: int = 0
 
 
-Direction = Literal["damage", "survivability", "resistances", "balanced"]
+Direction = Literal["damage", "survivability", "resistances", "sustain", "repair", "balanced"]
+"""What a refinement is about; `sustain`: the main skill is paid for, `repair`: whatever the rules find is mended."""
 
 
 class Wish(Model):
@@ -91,6 +92,13 @@ class Wish(Model):
                 return life
             case "resistances":
                 return {SubProblemName.STAT_REQUIREMENTS: Demand.MORE_RESISTANCE}
+            case "sustain":
+                return {SubProblemName.RESOURCE_SUSTAIN: Demand.MORE_RECOVERY}
+            case "repair":
+                return {
+                    SubProblemName.RESOURCE_SUSTAIN: Demand.MORE_RECOVERY,
+                    SubProblemName.STAT_REQUIREMENTS: Demand.MORE_RESISTANCE,
+                }
             case "balanced":
                 return damage | life
 
@@ -112,7 +120,8 @@ class Refinement(Model):
     """A refinement of a parent: wish, locks with the words they were read from, figures and changes.
 
     `measured_with`: the skill whose damage counts, when it is not the file's main skill. `before` and `after` are
-    figures of fresh sessions under the engine's names. `verdict` is empty until the search is over.
+    figures of fresh sessions under the engine's names. `faults`: what the rules find wrong with the parent, in words,
+    `left`: what of it is wrong with the child. `verdict` is empty until the search is over.
     """
 
     wish: Wish
@@ -122,5 +131,7 @@ class Refinement(Model):
     before: dict[str, float] = Field(default_factory=dict)
     after: dict[str, float] = Field(default_factory=dict)
     changes: list[ChangeRow] = Field(default_factory=list)
+    faults: list[str] = Field(default_factory=list)
+    left: list[str] = Field(default_factory=list)
     reached: bool | None = None
     verdict: str = ""

@@ -13,6 +13,7 @@ from app.service.library import Library
 from app.service.memories import Memories
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
+from app.service.repairs import Repairs
 from app.telemetry.prometheus import ToolCounts
 
 
@@ -35,6 +36,7 @@ class Services(ReadServices):
     builds: BuildService
     imports: Imports
     refinements: Refinements
+    repairs: Repairs
     health: Health
     counts: ToolCounts
     evaluations: Evaluations

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from pydantic import Field
 
 from app.core.clock import Clock
 from app.core.errors import BadImport, InputError, TooLarge
@@ -21,10 +23,14 @@ from app.storage.base import BuildStore
 
 
 class ImportRequest(Model):
-    """Exactly one of both: the XML of a Path of Building 2 build, or its share code."""
+    """Exactly one of both: the XML of a Path of Building 2 build, or its share code.
+
+    `repair`: what to mend ("fix my mana"), or true for every fault; without it the build is only taken in.
+    """
 
     xml: str | None = None
     code: str | None = None
+    repair: Annotated[str, Field(max_length=4000)] | bool | None = None
 
 
 class ImportEngine(Protocol):

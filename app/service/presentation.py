@@ -137,7 +137,9 @@ def changes(refinement: Refinement | None) -> list[str]:
     ]
     rows = [f"{row.place}: {row.before} → {row.after} ({row.reason})" for row in refinement.changes]
     kept = [f"kept as it was: {', '.join(refinement.kept)}"] if refinement.kept else []
-    return [line for line in [refinement.verdict, *figures, *rows, *kept] if line]
+    mended = [f"fault mended: {fault}" for fault in refinement.faults if fault not in refinement.left]
+    left = [f"fault still there: {fault}" for fault in refinement.left] if refinement.faults else []
+    return [line for line in [refinement.verdict, *figures, *mended, *left, *rows, *kept] if line]
 
 
 def number(value: float | None) -> str:

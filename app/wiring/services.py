@@ -36,6 +36,7 @@ from app.service.library import Library
 from app.service.memories import Memories
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
+from app.service.repairs import Repairs
 from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.store import Storage
 from app.telemetry.observers import Observers, Tracing
@@ -166,12 +167,15 @@ def _services(
     reading = read_side(settings, opened)
     imported = RecordedImports(engines, opened.events, SystemClock())
     builds = BuildService(opened.builds, reading.library, runner, engines, reasoners, SystemClock())
+    imports = Imports(opened.builds, imported, RulesReasoner(), SystemClock())
+    refinements = Refinements(opened.builds, runner, SystemClock())
     return Services(
         **vars(reading),
         builds=builds,
         evaluations=Evaluations(opened.evaluations, builds, reading.library, reading.expectations, SystemClock()),
-        imports=Imports(opened.builds, imported, RulesReasoner(), SystemClock()),
-        refinements=Refinements(opened.builds, runner, SystemClock()),
+        imports=imports,
+        refinements=refinements,
+        repairs=Repairs(imports, refinements),
         health=Health(opened.builds, engines),
         counts=counts,
     )

@@ -21,6 +21,7 @@ from app.service.library import Library
 from app.service.memories import Memories
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
+from app.service.repairs import Repairs
 from app.storage.base import NoMemory
 from app.telemetry.prometheus import ToolCounts
 from tests.fakes.stores import MemoryBuildStore, MemoryEvaluationStore, MemoryEventStore
@@ -80,6 +81,8 @@ class World:
         library = Library(self.store, clock)
         builds = BuildService(self.store, library, self.runner, engines, RulesOnly(), clock)
         expectations = ExpectationChecks(self.store, self.events)
+        imports = Imports(self.store, engines, RulesReasoner(), clock)
+        refinements = Refinements(self.store, self.runner, clock)
         return Services(
             builds=builds,
             library=library,
@@ -88,8 +91,9 @@ class World:
             comparisons=Comparisons(self.store, self.events, self.evaluations),
             labels=Labels(self.evaluations),
             memories=Memories(NoMemory()),
-            imports=Imports(self.store, engines, RulesReasoner(), clock),
-            refinements=Refinements(self.store, self.runner, clock),
+            imports=imports,
+            refinements=refinements,
+            repairs=Repairs(imports, refinements),
             health=Health(self.store, engines),
             counts=self.counts,
             evaluations=Evaluations(self.evaluations, builds, library, expectations, clock),

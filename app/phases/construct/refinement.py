@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.conflicts.case import case_of
+from app.conflicts.order import blocking, caveats
 from app.conflicts.table import find_conflicts
 from app.model.base import changed
 from app.model.blueprint import Change, apply_changes
 from app.model.conflicts import BuildConflict
 from app.model.construction import ConstructProgress
 from app.model.experiments import ChangeRow, Experiment, Refinement, Variant
-from app.model.names import ConflictType, Severity, Trigger
+from app.model.names import ConflictType, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
 from app.phases.explore.refinement import parent_of, work_context
+from app.search.refine.improvements import SAME
 from app.search.refine.objective import RefineObjective
-from app.search.refine.search import Checked, Parent, check, improve, open_work
+from app.search.refine.search import FAULTS, Checked, Parent, check, improve, open_work
 from app.search.refine.work import Candidate, Commit
 
 MEASURE = "measure"
@@ -43,30 +45,36 @@ class RefineConstruct:
         if not progress.pending and MEASURE not in progress.done:
             progress = changed(progress, pending=[*(progress.notes.levers or []), MEASURE])
         if progress.pending[0] == MEASURE:
-            # Keep the changes when they fulfil the wish; otherwise the child is its parent, byte for byte.
-            parent = await parent_of(ctx)
-            checked = await check(ctx.engine, parent, ctx.state.committed)
-            objective = await _objective(ctx, parent, ctx.state.refinement)
-            reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
-            done = ConstructProgress(done=[*progress.done, MEASURE])
-            told = gains(parent.outputs, checked.outputs)
-            if not reached:
-                return PhaseResult(_unchanged(ctx.state, ctx.state.refinement, done, told), Trigger.CONSTRUCTED)
-            count = len(ctx.state.refinement.changes)
-            counted = "1 change" if count == 1 else f"{count} changes"
-            state = changed(
-                ctx.state,
-                blueprint=apply_changes(parent.blueprint, ctx.state.committed),
-                stats=checked.stats,
-                inspection=checked.inspection,
-                refinement=changed(
-                    ctx.state.refinement, after=_two(checked.outputs), reached=True, verdict=f"{told}; {counted}"
-                ),
-                construction=done,
-                progress_label=f"refined: {told}",
-            )
-            return PhaseResult(state, Trigger.CONSTRUCTED, xml=checked.xml)
+            return await self._settled(ctx, ctx.state.refinement, progress)
         return await self._pulled(ctx, ctx.state.refinement, progress)
+
+    async def _settled(self, ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
+        """Keep the changes when they fulfil the wish; otherwise the child is its parent, byte for byte."""
+        parent = await parent_of(ctx)
+        checked = await check(ctx.engine, parent, ctx.state.committed)
+        objective = await _objective(ctx, parent, refinement)
+        reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
+        left = caveats(await faults_of(ctx, parent, ctx.state.committed, checked)) if reached else refinement.faults
+        told = gains(parent.outputs, checked.outputs)
+        if refinement.wish.direction == "repair":
+            mended = len(refinement.faults) - len(left)
+            reached, told = reached and mended > 0, f"{mended} of {len(refinement.faults)} faults mended; {told}"
+        done = ConstructProgress(done=[*progress.done, MEASURE])
+        if not reached:
+            return PhaseResult(_unchanged(ctx.state, refinement, done, told), Trigger.CONSTRUCTED)
+        count = len(refinement.changes)
+        counted = "1 change" if count == 1 else f"{count} changes"
+        verdict = f"{told}; {counted}"
+        state = changed(
+            ctx.state,
+            blueprint=apply_changes(parent.blueprint, ctx.state.committed),
+            stats=checked.stats,
+            inspection=checked.inspection,
+            refinement=changed(refinement, after=_two(checked.outputs), reached=True, verdict=verdict, left=left),
+            construction=done,
+            progress_label=f"refined: {told}",
+        )
+        return PhaseResult(state, Trigger.CONSTRUCTED, xml=checked.xml)
 
     async def _pulled(self, ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
         name, state = progress.pending[0], ctx.state
@@ -77,7 +85,7 @@ class RefineConstruct:
             objective, before = work.objective, dict(work.incumbent.outputs)
             entries = await improve(work, name, hints)
             trials, asides = work.incumbent.trials, list(work.asides)
-        kept, checked = await _kept(ctx, parent, objective, entries)
+        kept, checked = await _kept(ctx, parent, objective, entries, name in FAULTS)
         found = await rows_of(ctx.engine.facts, kept)
         trial = _Trial(name, entries, kept, checked, before, trials, asides)
         return PhaseResult(_after(state, refinement, progress, trial, found, objective))
@@ -97,13 +105,16 @@ class _Trial:
 
 
 async def _kept(
-    ctx: PhaseContext, parent: Parent, objective: RefineObjective, entries: Sequence[Commit]
+    ctx: PhaseContext, parent: Parent, objective: RefineObjective, entries: Sequence[Commit], is_mending: bool
 ) -> tuple[Sequence[Commit], Checked | None]:
-    """Return the longest of a few beginnings of the list that holds in a fresh session, with what that session says."""
+    """Return the longest of a few beginnings of the list that holds in a fresh session, with what that session says.
+
+    What mends a fault need not bring anything else.
+    """
     if not entries:
         return [], None
     start = await check(ctx.engine, parent, ctx.state.committed)
-    least = objective.score(start.outputs)
+    least = objective.score(start.outputs) - (2 * SAME if is_mending else 0.0)
     lengths = sorted({len(entries), (2 * len(entries)) // 3, len(entries) // 3} - {0}, reverse=True)[:TRIES]
     for length in lengths:
         changes = [*ctx.state.committed, *(change for entry in entries[:length] for change in entry.changes)]
@@ -117,12 +128,19 @@ async def new_faults(
     ctx: PhaseContext, parent: Parent, changes: Sequence[Change], checked: Checked
 ) -> list[BuildConflict]:
     """Return the blocking conflicts that the parent does not have."""
+    known = {conflict.id for conflict in ctx.state.conflicts}
+    now = await faults_of(ctx, parent, changes, checked)
+    return [conflict for conflict in now if conflict.id not in known and conflict.type not in OF_STRENGTH]
+
+
+async def faults_of(
+    ctx: PhaseContext, parent: Parent, changes: Sequence[Change], checked: Checked
+) -> list[BuildConflict]:
+    """Return the blocking conflicts of the parent with the changes made."""
     blueprint = apply_changes(parent.blueprint, changes)
     measured = changed(ctx.state, blueprint=blueprint, stats=checked.stats, inspection=checked.inspection)
     case = await case_of(ctx.engine, ctx.demands, ctx.invariants, measured)
-    now = [conflict for conflict in find_conflicts(case) if conflict.severity is Severity.BLOCKING]
-    known = {conflict.id for conflict in ctx.state.conflicts}
-    return [conflict for conflict in now if conflict.id not in known and conflict.type not in OF_STRENGTH]
+    return blocking(find_conflicts(case))
 
 
 def _after(
@@ -198,9 +216,15 @@ def _unchanged(state: BuildState, refinement: Refinement, done: ConstructProgres
     wish = refinement.wish
     best = f" The best that was found: {told}." if state.committed else ""
     asked = f"a gain of {wish.gain:.0%} at no more than {wish.loss:.0%} lost"
-    if wish.direction == "resistances":
-        asked = "capped resistances"
+    if wish.direction in ("resistances", "sustain"):
+        asked = {"resistances": "capped resistances", "sustain": "a main skill that is paid for"}[wish.direction]
+    if wish.direction == "repair":
+        asked = "a build with fewer faults"
     text = f"No change recommended: {asked} was not found with what may be changed.{best}"
-    after = changed(refinement, after=refinement.before, reached=False, verdict=text, changes=[])
+    if wish.direction == "repair" and not refinement.faults:
+        text = "No change recommended: the rules find no fault."
+    after = changed(
+        refinement, after=refinement.before, reached=False, verdict=text, changes=[], left=refinement.faults
+    )
     label = "no change recommended"
     return changed(state, refinement=after, committed=[], construction=done, progress_label=label)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from app.conflicts.order import blocking, caveats
 from app.core.errors import InvalidTransition
 from app.engine.base import Session
 from app.model.base import changed
@@ -29,7 +30,13 @@ FUNDAMENTAL = ("class", "ascendancy", "skill", "level")
 """A wish that changes one of these is not a refinement any more but another build."""
 
 
-_TITLES = {"damage": "more damage", "survivability": "more effective hit points", "resistances": "capped resistances"}
+_TITLES = {
+    "damage": "more damage",
+    "survivability": "more effective hit points",
+    "resistances": "capped resistances",
+    "sustain": "a main skill that is paid for",
+    "repair": "a build without faults",
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,8 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     if other_now & set(FUNDAMENTAL):
         return PhaseResult(_strategic(ctx.state, before), invariants=after)
     parent = await parent_of(ctx)
-    state = _opened(ctx.state, _refinement(reading, parent), parent)
+    faults = caveats(blocking(ctx.state.conflicts))
+    state = _opened(ctx.state, changed(_refinement(reading, parent), faults=faults), parent)
     hopeless = await _hopeless(ctx, reading, parent)
     if hopeless is not None:
         # The state with nothing to pull.

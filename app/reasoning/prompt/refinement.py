@@ -78,6 +78,8 @@ _DAMAGE = re.compile(
     r"\bdps\b|\bdamage\b|\bhit(?:s|ting)? harder|\bkill\w*|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
     re.I,
 )
+_SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I)
+_REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwhat'?s wrong\b|\bfaults?\b|\bbroken\b", re.I)
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
 
 
@@ -121,6 +123,10 @@ def _direction(text: str) -> tuple[Direction, str]:
         return "damage", f'you wrote "{damage.group()}"'
     if resistance:
         return "resistances", f'you wrote "{resistance.group()}"'
+    if sustain := _SUSTAIN.search(text):
+        return "sustain", f'you wrote "{sustain.group()}"'
+    if repair := _REPAIR.search(text):
+        return "repair", f'you wrote "{repair.group()}"'
     return "balanced", "you did not say what should become better, so damage and effective hit points both count"
 
 

@@ -28,6 +28,9 @@ SLOW = 0.3
 KEPT = (MOVEMENT,)
 """What a player feels at once and no wish is about."""
 
+PAYABLE = 0.15
+"""Shortfall of a demand below which it is a warning at most: pool and flask last a fight, or a trifle is missing."""
+
 CAUTION = 0.7
 """The search may lose only this share of what the user allows, because a fresh session counts a little differently."""
 
@@ -59,6 +62,12 @@ class RefineObjective(Objective):
             case "resistances":
                 filled = self.gaps.get(Guard.RESISTANCE, 0.0) - lacking[Guard.RESISTANCE]
                 wished = filled + self._kept(damage) + self._kept(life)
+            case "sustain":
+                filled = self.gaps.get(Guard.SUSTAIN, 0.0) - lacking[Guard.SUSTAIN]
+                wished = filled + self._kept(damage) + self._kept(life)
+            case "repair":
+                filled = sum(self.gaps.get(guard, 0.0) - lacking[guard] for guard in sorted(self.guards))
+                wished = filled + self._kept(damage) + self._kept(life)
             case "balanced":
                 wished = self._gain(damage) + self._gain(life) + self._kept(damage) + self._kept(life)
         return wished - price
@@ -87,11 +96,18 @@ class RefineObjective(Objective):
                 return life >= gain and damage >= least
             case "resistances":
                 return self.shortfalls(outputs)[Guard.RESISTANCE] <= 0 and min(damage, life) >= least
+            case "sustain":
+                return self.shortfalls(outputs)[Guard.SUSTAIN] <= PAYABLE and min(damage, life) >= least
+            case "repair":
+                # What else the rules find does not show in figures; who made the changes looks at that.
+                return min(damage, life) >= least
             case "balanced":
                 return damage + life >= gain and min(damage, life) >= least
 
     def enough(self, outputs: Mapping[str, float]) -> bool:
         """Return whether the search may stop: the wish is fulfilled with something to spare."""
+        if self.wish.direction == "repair" and any(gap > PAYABLE for gap in self.shortfalls(outputs).values()):
+            return False
         roomier = changed(self.wish, gain=self.wish.gain * 1.2, loss=self.wish.loss * 0.9)
         return replace(self, wish=roomier).reached(outputs)
 
@@ -104,7 +120,7 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
             (damage, more_damage), (life, more_life) = (1.0, 2.0), (2.0, least)
         case "survivability":
             (damage, more_damage), (life, more_life) = (2.0, least), (1.0, 2.0)
-        case "resistances":
+        case "resistances" | "sustain" | "repair":
             (damage, more_damage), (life, more_life) = (1.0, least), (1.0, least)
         case "balanced":
             (damage, more_damage), (life, more_life) = (1.0, 2.0), (1.0, 2.0)

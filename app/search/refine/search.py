@@ -18,15 +18,21 @@ from app.search.objective import METRICS
 from app.search.passives.graph import PassiveGraph, loaded_graph
 from app.search.refine.improvements import (
     IMPROVEMENTS,
+    SAME,
     AscendancySpending,
     AttributeSwitch,
+    IdleGems,
     PointSpending,
+    SpiritRelease,
     SupportExchange,
     TreeExchange,
 )
 from app.search.refine.objective import refine_objective
 from app.search.refine.work import Candidate, Commit, RecordedIncumbent, Work
 from app.search.sessions import LoadedSession, open_parallel
+
+FAULTS = (SpiritRelease.name, IdleGems.name)
+"""What mends a fault and brings nothing else; made only where that is the wish."""
 
 FREE = frozenset({"unspent passive points", "unspent ascendancy points", "free Spirit"})
 """What is only left lying about is used first, whatever else would bring more."""
@@ -114,6 +120,7 @@ async def screen(work: Work) -> dict[str, list[Candidate]]:
         improvement.name: await improvement.candidates(work)
         for improvement in IMPROVEMENTS
         if not all(work.locks.holds(part) for part in improvement.parts) and possible.get(type(improvement), True)
+        if improvement.name not in FAULTS or work.objective.wish.direction == "repair"
     }
 
 
@@ -122,9 +129,9 @@ def order(screened: Mapping[str, Sequence[Candidate]], damage: bool) -> list[str
 
     Supports, which cannot be screened, come early when damage is wished and late otherwise.
     """
-    first = [name for name in screened if name in FREE]
+    first = [name for name in screened if (name in FAULTS and screened[name]) or name in FREE]
     blind = [one.name for one in IMPROVEMENTS if isinstance(one, (AttributeSwitch, SupportExchange))]
-    seen = [name for name in screened if name not in FREE and name not in blind and screened[name]]
+    seen = [name for name in screened if name not in (*FREE, *FAULTS) and name not in blind and screened[name]]
     best = sorted(seen, key=lambda name: (-sum(p.gain for p in screened[name]), name))
     early = [name for name in blind if name in screened]
     return [*first, *early, *best] if damage else [*first, *best, *early]
@@ -136,7 +143,8 @@ async def improve(work: Work, name: str, known: Sequence[Candidate]) -> list[Com
     before, score, count = incumbent.blueprint, incumbent.score, len(incumbent.commits)
     incumbent.reason = name
     await next(one for one in IMPROVEMENTS if one.name == name).make(work, known)
-    if incumbent.score <= score and incumbent.blueprint != before:
+    worse = incumbent.score < score - SAME if name in FAULTS else incumbent.score <= score
+    if worse and incumbent.blueprint != before:
         await incumbent.rewind(before)
     return incumbent.commits[count:]
 

@@ -70,3 +70,22 @@ def test_a_parent_without_damage_is_judged_by_what_it_has() -> None:
     silent = {"TotalEHP": 5000.0, "FireResist": 75.0, "ColdResist": 75.0, "LightningResist": 75.0}
     objective = _objective("survivability", silent)
     assert objective.reached({**silent, "TotalEHP": 6000.0})
+
+
+def test_a_repair_counts_every_demand_that_is_met_and_hardly_any_loss() -> None:
+    flawed = {**BASE, "FireResist": 10.0, "SpiritUnreserved": -20.0, "ManaPerSecondCost": 80.0, "ManaUnreserved": 10.0}
+    objective = _objective("repair", flawed)
+    assert objective.score(flawed) == pytest.approx(0.0)
+    for met in ({"FireResist": 75.0}, {"SpiritUnreserved": 0.0}, {"ManaPerSecondCost": 1.0}):
+        assert objective.score({**flawed, **met}) > 0.1
+    assert objective.score({**flawed, "FireResist": 75.0, "DPS": 0.5 * BASE["DPS"]}) < 0
+    assert not objective.reached({**flawed, "TotalEHP": 0.9 * BASE["TotalEHP"]})
+    assert not objective.enough(flawed), "a demand is still unmet"
+
+
+def test_sustain_is_reached_when_a_fight_can_be_paid() -> None:
+    flawed = {**BASE, "ManaPerSecondCost": 80.0, "ManaRegenRecovery": 5.0, "ManaUnreserved": 10.0}
+    objective = _objective("sustain", flawed)
+    assert not objective.reached(flawed)
+    assert objective.reached({**flawed, "ManaRegenRecovery": 80.0})
+    assert not objective.reached({**flawed, "ManaRegenRecovery": 80.0, "DPS": 0.8 * BASE["DPS"]})
