@@ -47,8 +47,8 @@ def identity_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdic
         "skill": case.main_skill,
     }
     met = _same(value, have[name])
-    label = f"{name} {shown(value)}"
-    return WishVerdict(label, shown(value), have[name], met, None if met else f"{name} {have[name]}", (_OWN[name],))
+    label, target = f"{name} {shown(value)}", value if isinstance(value, int) else shown(value)
+    return WishVerdict(label, target, have[name], met, None if met else f"{name} {have[name]}", (_OWN[name],))
 
 
 def _same(wanted: InvariantValue, have: str | int) -> bool:

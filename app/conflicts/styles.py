@@ -11,10 +11,13 @@ from types import MappingProxyType
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
+from app.knowledge.weapons import CASTER, MARTIAL, word_of
+from app.knowledge.words import phrase
+from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Suggestion
 from app.model.constraints import InvariantValue
 from app.model.names import Attribute, Demand, SubProblemName
-from app.model.stats import ATTRIBUTE_METRICS
+from app.model.stats import ATTRIBUTE_METRICS, EHP, MOVEMENT
 
 Found = tuple[bool | None, str]
 """Whether the build is so (None = nothing tells), and what it has, in words; for None what it would need."""
@@ -31,6 +34,10 @@ LEAST_CRITICAL = 1.3
 """How many times more damage critical hits must bring for a build of critical hits."""
 STACKED = 1.5
 """How many times the next attribute the stacked one is."""
+FAST = 1.2
+"""Movement speed, as a multiple of a naked character's, from which a build is fast."""
+REGENERATED = 0.02
+"""Share of the larger pool that regenerates per second in a build that relies on it."""
 LEAST_BLOCK = 25.0
 """Chance to block in percent from which a build relies on it."""
 
@@ -58,18 +65,6 @@ def _of_main(style: str) -> Callable[[Case], Found]:
 def _minions(case: Case) -> Found:
     main = case.main_gem
     return main is not None and is_minion(main), case.main_skill
-
-
-def _warcry(case: Case) -> Found:
-    """A warcry is used, whether or not it is the main skill."""
-    used = [
-        gem.name
-        for group in case.blueprint.groups
-        for gem in group.gems
-        if group.enabled and gem.enabled and (fact := case.gems.get(gem.gem_id)) is not None
-        if fact.kind == "active" and "warcry" in tags(fact)
-    ]
-    return bool(used), ", ".join(used) or "no warcry"
 
 
 def _over_time(case: Case) -> Found:
@@ -136,37 +131,125 @@ def _stacked(attribute: Attribute | None) -> Callable[[Case], Found]:
     return check
 
 
+def _used(*words: str) -> Callable[[Case], Found]:
+    """Return the check that some enabled skill is of a kind, whether or not it is the main one."""
+
+    def check(case: Case) -> Found:
+        used = [
+            gem.name
+            for group in case.blueprint.groups
+            for gem in group.gems
+            if group.enabled and gem.enabled and (fact := case.gems.get(gem.gem_id)) is not None
+            if fact.kind == "active" and set(words) & (tags(fact) | set(phrase(fact.name).split()))
+        ]
+        return bool(used), ", ".join(used) or f"no {words[0]}"
+
+    return check
+
+
+def _largest(own: str, *others: str, times: float = 1.0) -> Callable[[Case], Found]:
+    """Return the check that a figure is above others, so many times."""
+
+    def check(case: Case) -> Found:
+        have = {key: case.stats.get(key) for key in (own, *others)}
+        told = ", ".join(f"{value:,.0f} {key}" for key, value in have.items())
+        return have[own] > 0 and have[own] >= times * max(have[key] for key in others), told
+
+    return check
+
+
+def _fast(case: Case) -> Found:
+    speed = case.stats.values.get(MOVEMENT)
+    if speed is None:
+        return None, "it would need an engine that calculates movement speed"
+    return speed >= FAST, f"{100 * speed - 100:.0f} % added movement speed"
+
+
+def _tanky(case: Case) -> Found:
+    have, good = case.stats.get(EHP), case.demands.floors.ehp.good
+    return have >= good, f"{have:,.0f} effective hit points, {good:,.0f} are good for its level and gear"
+
+
+def _leech(case: Case) -> Found:
+    gains = {kind: case.stats.get(f"{kind}LeechGainRate") for kind in ("Life", "Mana", "EnergyShield")}
+    return any(gains.values()), ", ".join(f"{rate:,.0f} {kind} leeched per second" for kind, rate in gains.items())
+
+
+def _regeneration(case: Case) -> Found:
+    pool, rate = max(case.stats.get("Life"), case.stats.get("EnergyShield")), case.stats.get("LifeRegenRecovery")
+    return rate >= REGENERATED * max(pool, 1.0), f"{rate:,.0f} life regenerated per second"
+
+
+def _hands(case: Case) -> tuple[str | None, str | None]:
+    bases = [case.bases.get(case.blueprint.items[slot].base) if slot in case.blueprint.items else None
+             for slot in HAND_SLOTS]  # fmt: skip
+    main, off = (word_of(base) if base is not None else None for base in bases)
+    return main, off
+
+
+def _dual_wield(case: Case) -> Found:
+    main, off = _hands(case)
+    return off in (*MARTIAL, *CASTER), f"{main or 'nothing'} and {off or 'nothing'}".lower()
+
+
+def _unarmed(case: Case) -> Found:
+    main, _ = _hands(case)
+    return main is None, (main or "nothing in hand").lower()
+
+
 _STACKS = {
-    f"{form}": _stacked(attribute)
-    for word, attribute in {
-        "strength": Attribute.STRENGTH,
-        "dexterity": Attribute.DEXTERITY,
-        "intelligence": Attribute.INTELLIGENCE,
-        "attribute": None,
-    }.items()
-    for form in (f"{word}_stacking", f"stack_{word}")
+    "attribute_stacking": _stacked(None),
+    "strength_stacking": _stacked(Attribute.STRENGTH),
+    "dexterity_stacking": _stacked(Attribute.DEXTERITY),
+    "intelligence_stacking": _stacked(Attribute.INTELLIGENCE),
+    "life_stacking": _largest("Life", "EnergyShield", "Mana"),
+    "energy_shield_stacking": _largest("EnergyShield", "Life", "Mana"),
+    "mana_stacking": _largest("Mana", "Life", "EnergyShield"),
+    "armour_stacking": _largest("Armour", "Evasion", times=STACKED),
+    "evasion_stacking": _largest("Evasion", "Armour", times=STACKED),
 }
-_KINDS = ("totem", "grenade", "slam", "projectile", "melee", "channelling", "spell", "attack")
+_MAIN = ("totem", "grenade", "slam", "projectile", "melee", "channelling", "spell", "attack", "area")
 _SHAPES = ("shapeshift", "bear", "wolf", "wyvern")
+_BESIDE = ("warcry", "herald", "curse", "mark", "aura", "banner", "companion", "concoction")
 
 STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
     {
-        **{kind: _of_main(kind) for kind in (*_KINDS, *_SHAPES)},
+        **{kind: _of_main(kind) for kind in (*_MAIN, *_SHAPES)},
+        **{kind: _used(kind) for kind in _BESIDE},
+        "corpse": _used("corpse", "targetsdestructiblecorpses"),
+        "trigger": _used("trigger", "triggered", "meta"),
         "minion": _minions,
-        "warcry": _warcry,
         "damage_over_time": _over_time,
         "poison": _ailment("Poison"),
         "bleed": _ailment("Bleed"),
         "ignite": _ailment("Ignite"),
         "critical": _critical,
         "max_block": _max_block,
+        "fast": _fast,
+        "tanky": _tanky,
+        "leech": _leech,
+        "regeneration": _regeneration,
+        "dual_wield": _dual_wield,
+        "unarmed": _unarmed,
         **_STACKS,
     }
 )
 """What each style means on a finished build."""
 
+_THE_MOST = "it would need the most that is possible to hold the figure against"
+_OF_ENEMIES = "it would need figures of how enemies are in a fight"
+_OF_PLAY = "it would need figures of the fight in which it is gained and spent"
+
 WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
-    {"one_shot": "it would need the life of the enemy to hold one hit against"}
+    {
+        "one_shot": "it would need the life of the enemy to hold one hit against",
+        **dict.fromkeys(("freeze", "chill", "shock", "stun", "thorns"), _OF_ENEMIES),
+        **dict.fromkeys(("rage", "charges", "low_life", "recharge"), _OF_PLAY),
+        **dict.fromkeys(("max_attack_speed", "max_cast_speed", "max_projectiles", "spirit_stacking"), _THE_MOST),
+        "slow_projectiles": "it would need a figure of projectile speed",
+        "penetration": "it would need a figure of what the enemy resists",
+        "magic_find": "it would need figures of what enemies drop",
+    }
 )
 """Styles that nothing measured can tell, with what it would need."""
 

@@ -49,10 +49,10 @@ class WishOutcome(Model):
 
     @property
     def _reached(self) -> str:
-        row = INVARIANTS.get(self.kind)
-        if isinstance(self.reached, str) or self.reached is None or row is None or row.figure is None:
+        if not isinstance(self.reached, float):
             return str(self.reached)
-        return row.figure.words(self.reached)
+        figure = INVARIANTS[self.kind].figure
+        return f"{self.reached:,.0f}" if figure is None else figure.words(self.reached)
 
 
 _MARKS = {WishState.MET: "✓", WishState.UNMET: "✗", WishState.NO_EFFECT: "-"}
