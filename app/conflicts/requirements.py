@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import slots_with_room
+from app.knowledge.gems import level_required
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND
@@ -205,13 +206,22 @@ def planned_weapon(case: Case) -> list[str]:
 
 
 def gems_within_level(case: Case) -> list[BuildConflict]:
-    """No gem is above level 20 or quality 20; what level a gem needs is among the requirements."""
-    return [
-        _gem_limit(gem.name, gem.level, gem.quality)
-        for group in case.blueprint.groups
-        for gem in group.gems
-        if gem.level > 20 or gem.quality > 20
-    ]
+    """No gem is above level 20 or quality 20, and none comes later than the character's level.
+
+    Of somebody's own character only the first is asked: what it has, it has.
+    """
+    gems = [gem for group in case.blueprint.groups for gem in group.gems]
+    above = [_gem_limit(gem.name, gem.level, gem.quality) for gem in gems if gem.level > 20 or gem.quality > 20]
+    known = {gem.gem_id: fact for gem in gems if (fact := case.gems.get(gem.gem_id)) is not None}
+    late = [fact for _, fact in sorted(known.items()) if level_required(fact) > case.level and not case.imported]
+    return [*above, *(_too_early(fact.name, level_required(fact), case.level) for fact in late)]
+
+
+def _too_early(name: str, needed: int, level: int) -> BuildConflict:
+    out = advice("leave_out", _DELIVERY, Demand.DROP_SUPPORT, f"leave {name} out", Details(gem=name, excluded=name))
+    message = f"{name} cannot be had before level {needed}, the character is {level}."
+    kind, measured = ConflictType.STAT_REQUIREMENT, Evidence(required=needed, available=level, unit="level")
+    return conflict(kind, Severity.BLOCKING, f"early {name}", message, [out], measured)
 
 
 def _gem_limit(name: str, level: int, quality: int) -> BuildConflict:

@@ -267,10 +267,8 @@ def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVer
     """Return whether the build deals damage of the type: its fair share of all, where the engine gives shares."""
     kind, asked = str(value), case.invariants.listed(name)
     kinds = ELEMENTS if kind == "elemental" else (kind,)
-    parts = _damage_by_type(case)
-    total = sum(parts.values())
-    if total > 0:
-        shares = {one: parts[one] / total for one in DAMAGE_TYPES if parts[one] > 0}
+    shares = damage_shares(case)
+    if shares:
         met = sum(shares.get(one, 0.0) for one in kinds) >= HALF / max(1, len(asked))
         have = ", ".join(f"{share:.0%} {one}" for one, share in sorted(shares.items(), key=lambda pair: -pair[1]))
     else:
@@ -279,15 +277,16 @@ def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVer
     return _verdict(f"{kind} damage", kind, (met, have), _other_damage(case))
 
 
-def _damage_by_type(case: Case) -> dict[str, float]:
-    """Return what hits and ailments deal per second by type; all zero where the engine does not split hits."""
+def damage_shares(case: Case) -> dict[str, float]:
+    """Return the share of each type that hits and ailments deal; empty where the engine does not split hits."""
     hits = {one: _figure(case, f"{one.capitalize()}HitAverage") or 0.0 for one in DAMAGE_TYPES}
     scale = (_figure(case, "TotalDPS") or 0.0) / max(sum(hits.values()), 1.0)
     parts = {one: hit * scale for one, hit in hits.items()}
     if sum(parts.values()) > 0:
         for one, ailment in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
             parts[one] += _figure(case, ailment) or 0.0
-    return parts
+    total = sum(parts.values())
+    return {one: part / total for one, part in parts.items() if part > 0}
 
 
 def _other_damage(case: Case) -> tuple[Suggestion, ...]:

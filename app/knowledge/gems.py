@@ -41,12 +41,19 @@ def attributes_of(gem: GemFact) -> list[str]:
     return named or ([gem.colour] if gem.colour else [])
 
 
+SUPPORT_TIERS = (1, 16, 33, 45, 55)
+"""Level of the areas from which supports of tiers 1 to 5 are found, which is about the character's (uncut gems)."""
+
+
 def level_required(gem: GemFact) -> int:
     """Return the character level at which the gem can first be used.
 
-    A skill of tier n is cut from uncut gems of level n and above, so its first usable gem level is its tier.
+    A skill of tier n is cut from uncut gems of level n and above, so its first usable gem level is its tier. A
+    support has no level of its own, but is cut from uncut gems of its tier.
     """
     levels = gem.level_requirements
+    if gem.kind == "support":
+        return SUPPORT_TIERS[min(max(gem.tier, 1), len(SUPPORT_TIERS)) - 1]
     if not levels:
         return 1
     return max(1, levels[min(max(gem.tier, 1), len(levels)) - 1])

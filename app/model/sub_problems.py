@@ -108,8 +108,18 @@ class Option(Model):
     rejected_because: str | None = None
 
 
+class Built(Model):
+    """What the finished file has in place of a plan: its name, and the reason with figures read from the file."""
+
+    name: str
+    reason: str
+
+
 class Decision(Model):
-    """The chosen option and those that lost; `spending` is what it takes from which budget of the finished build."""
+    """The chosen option and those that lost; `spending` is what it takes from which budget of the finished build.
+
+    `built` is what became of the plan, known when the build has ended.
+    """
 
     name: str
     choice: Choice
@@ -117,6 +127,7 @@ class Decision(Model):
     provenance: Provenance = Provenance.INFERRED
     alternatives: list[Option] = Field(default_factory=list)
     spending: list[Spending] = Field(default_factory=list)
+    built: Built | None = None
 
 
 class Discovery(Model):

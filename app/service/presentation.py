@@ -70,12 +70,10 @@ def constraints(view: BuildView) -> list[str]:
 
 
 def decisions(view: BuildView) -> list[str]:
-    """Return the answer to each question with its reason."""
-    return [
-        f"{QUESTIONS[name]}: {question.decision.name} - {question.decision.reason}"
-        for name, question in view.sub_problems.items()
-        if question.decision is not None
-    ]
+    """Return what the file has for each question, with the reason; before a build has ended what was decided."""
+    known = {name: asked.decision for name, asked in view.sub_problems.items() if asked.decision is not None}
+    told = {name: decision.built or decision for name, decision in known.items()}
+    return [f"{QUESTIONS[name]}: {one.name} - {one.reason}" for name, one in told.items()]
 
 
 def question(view: BuildView) -> list[str]:

@@ -22,7 +22,7 @@ from app.model.names import (
 from app.model.record import BuildRecord
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, EHP, FREE_SPIRIT, HIT_TYPES, MOVEMENT, Stats
-from app.model.sub_problems import SubProblem
+from app.model.sub_problems import Built, SubProblem
 from app.model.wishes import WishOutcome
 from app.service.conflict_graph import ConflictView
 
@@ -105,13 +105,17 @@ class InvariantChangeView(Model):
 
 
 class DecisionView(Model):
-    """What was chosen and why; `choice` is the answer in full, `spending` what it takes from which budget."""
+    """What was chosen and why; `choice` is the answer in full, `spending` what it takes from which budget.
+
+    `built`: what the finished file has of it, with figures read from the file; null until the build has ended.
+    """
 
     name: str
     reason: str
     provenance: Provenance
     choice: dict[str, Any]
     spending: list[Spending] = Field(default_factory=list)
+    built: Built | None = None
 
 
 class AlternativeView(Model):
@@ -327,6 +331,7 @@ def _sub_problem(question: SubProblem) -> SubProblemView:
             provenance=decision.provenance,
             choice=decision.choice.model_dump(mode="json"),
             spending=decision.spending,
+            built=decision.built,
         ),
         alternatives=[
             AlternativeView.model_validate(option, from_attributes=True)

@@ -16,6 +16,7 @@ from app.model.names import BuildStatus, Outcome, Phase
 from app.model.record import BuildRecord, BuildRequest
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import ConstructPhase
+from app.phases.validate.notes import noted
 from app.reasoning.rules import RulesReasoner
 from app.service.presentation import as_text, presentation_of
 from app.service.view import view_of
@@ -92,7 +93,7 @@ async def test_out_of_time_in_the_first_construction_hands_over_what_there_is(si
     assert record.state.blueprint is not None
     assert record.state.stats is not None
     values, xml = await site.measured(record.state.blueprint)
-    assert (record.state.stats.values, record.xml) == (values, xml)
+    assert (record.state.stats.values, record.xml) == (values, noted(xml, record.state))
     first = record.state.caveats[0]
     assert first.startswith("The time budget of 100 s ended before the build was finished. Unfinished: ")
     assert "gear" in first

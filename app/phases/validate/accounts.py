@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.conflicts.case import case_of
 from app.core.errors import EngineError
 from app.model.base import changed
 from app.model.experiments import Spending
@@ -15,6 +16,7 @@ from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
+from app.phases.validate.story import with_story
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import NextBest, marginal_values, spending_of, with_marginals
@@ -29,9 +31,9 @@ _WORDS = {DPS: "damage", EHP: "effective hit points"}
 
 @dataclass(frozen=True)
 class WithAccounts:
-    """Runs a step and, when the build ends with it, writes what every decision spent.
+    """Runs a step and, when the build ends with it, writes what every decision spent and what the file has of it.
 
-    An engine that fails at this leaves the build as it is: the accounts are advice, not part of the build.
+    An engine that fails at this leaves the build as it is: accounts and story are advice, not part of the build.
     """
 
     inner: PhaseStep
@@ -48,11 +50,14 @@ class WithAccounts:
             invariants=result.invariants or ctx.invariants,
             xml=ctx.xml if result.xml is None else result.xml,
         )
+        state = result.state
         try:
-            return replace(result, state=await accounted(last))
+            state = await accounted(last)
+            if state.inspection is not None:
+                state = with_story(state, await case_of(ctx.engine, ctx.demands, last.invariants, state))
         except EngineError as error:
             _log.warning("no accounts: %s", error.code, extra={"build_id": ctx.build_id})
-            return result
+        return replace(result, state=state)
 
 
 async def accounted(ctx: PhaseContext) -> BuildState:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.base import Facts
+from app.knowledge.gems import level_required
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
 from app.model.facts import GemFact, NodeFact
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.search.gear.legality import shopping_list
+from app.search.skills.gems import support_slots
 
 Gems = Mapping[str, GemFact]
 _CURSES = frozenset({"AppliesCurse", "Mark"})
@@ -43,43 +45,36 @@ def _steps(nodes: Sequence[PassiveNode], facts: Mapping[int, NodeFact]) -> list[
 
 
 def _gem_steps(blueprint: Blueprint, gems: Gems) -> list[GemStep]:
-    """Return the gems of each group, groups by the level from which their skill can be used, the main one first.
+    """Return the gems by the level from which they can be used, those of the main skill first.
 
-    A skill gem of tier n is first cut at gem level n. Supports come with their skill, lower tiers first: they have no
-    level of their own.
+    A support comes with the socket that holds it and not before uncut gems of its tier are found, lower tiers first.
     """
+    main = _main(blueprint)
     found = [
-        (_level(group, gems), group is not _main(blueprint), index, group) for index, group in _known(blueprint, gems)
-    ]
-    return [
-        step for level, _, _, group in sorted(found, key=lambda entry: entry[:3]) for step in _cut(group, level, gems)
-    ]
-
-
-def _known(blueprint: Blueprint, gems: Gems) -> list[tuple[int, SkillGroup]]:
-    return [
-        (index, group)
+        (step.level, group is not main, index, place, step)
         for index, group in enumerate(blueprint.groups)
         if group.enabled and group.gems and group.gems[0].gem_id in gems
+        for place, step in enumerate(_cut(group, gems))
     ]
+    return [step for *_, step in sorted(found, key=lambda entry: entry[:4])]
 
 
-def _level(group: SkillGroup, gems: Gems) -> int:
-    levels = [_first_level(gems[gem.gem_id]) for gem in group.gems if gem.gem_id in gems]
-    return max(levels, default=1)
-
-
-def _first_level(fact: GemFact) -> int:
-    if fact.kind == "support" or not fact.level_requirements:
-        return 1
-    return fact.level_requirements[min(max(fact.tier, 1), len(fact.level_requirements)) - 1]
-
-
-def _cut(group: SkillGroup, level: int, gems: Gems) -> list[GemStep]:
+def _cut(group: SkillGroup, gems: Gems) -> list[GemStep]:
     known = [(gem, gems[gem.gem_id]) for gem in group.gems if gem.gem_id in gems]
-    known.sort(key=lambda entry: (entry[1].kind == "support", entry[1].tier if entry[1].kind == "support" else 0))
+    skills = [(gem, fact) for gem, fact in known if fact.kind != "support"]
+    supports = sorted((entry for entry in known if entry[1].kind == "support"), key=lambda entry: entry[1].tier)
+    first = max(level_required(fact) for _, fact in skills) if skills else 1
     name = group.gems[0].name
-    return [GemStep(level=level, name=gem.name, group=name, support=fact.kind == "support") for gem, fact in known]
+    steps = [GemStep(level=first, name=gem.name, group=name, support=False) for gem, _ in skills]
+    for held, (gem, fact) in enumerate(supports, start=1):
+        level = max(first, level_required(fact), socket_level(held))
+        steps.append(GemStep(level=level, name=gem.name, group=name, support=True))
+    return steps
+
+
+def socket_level(supports: int) -> int:
+    """Return the character level from which a skill can hold so many supports."""
+    return next((level for level in range(1, 101) if support_slots(level) >= supports), 100)
 
 
 def _item(entry: Mapping[str, object]) -> ShoppingItem:

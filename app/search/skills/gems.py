@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Session
+from app.knowledge.gems import level_required
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
@@ -26,7 +27,9 @@ GEM_QUALITY = {GearTier.STARTER: 0, GearTier.MID: 10, GearTier.ENDGAME: 20, Gear
 
 
 def usable_level(fact: GemFact, character_level: int) -> int:
-    """Return the highest gem level (at most 20) that the character may use, 0 when it may use none."""
+    """Return the highest gem level (at most 20) that the character may use, 0 when it may not use the gem yet."""
+    if level_required(fact) > character_level:
+        return 0
     levels = fact.level_requirements[: min(HIGHEST_GEM_LEVEL, max(1, fact.natural_max_level))]
     if not levels:
         return min(HIGHEST_GEM_LEVEL, max(1, fact.natural_max_level))

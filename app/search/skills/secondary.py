@@ -85,7 +85,7 @@ class SkillSearch:
             skill, counts_in = gem(fact, self.level, self.gear), self.counted and "Minion" in fact.skill_types
             groups = [
                 SkillGroup(label=fact.name, gems=[changed(skill, level=level)], in_full_dps=counts_in)
-                for level in sorted({min(step, highest) for step in LEVEL_STEPS}, reverse=True)
+                for level in sorted({max(min(step, highest), fact.tier) for step in LEVEL_STEPS}, reverse=True)
             ]
             if counts_in and _MANY in fact.skill_types:
                 groups += counts(groups[0], MOST_HELPING_MINIONS)[1:]

@@ -11,7 +11,7 @@ from app.conflicts.table import RULES, find_conflicts, related
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import Invariant, InvariantSet
-from app.model.facts import BaseFact
+from app.model.facts import BaseFact, GemFact
 from app.model.names import ConflictType, Demand, Provenance, Role, Severity, SubProblemName
 from app.model.stats import GemFinding, ItemFinding, Requirement
 from app.model.sub_problems import ScalingChoice, SustainChoice
@@ -127,6 +127,21 @@ def test_gem_level(case: MakeCase, level: int, blocked: bool) -> None:
     groups = [SkillGroup(gems=[Gem(gem_id="spark", name="Spark", level=level)])]
     expected = {"stat_requirement/gem Spark": BLOCKING} if blocked else {}
     assert verdicts(case(blueprint={"groups": groups})) == expected
+
+
+@pytest.mark.parametrize(
+    ("level", "kind", "blocked"), [(44, "support", True), (45, "support", False), (9, "active", True)]
+)
+def test_a_gem_that_comes_later_is_not_used(case: MakeCase, level: int, kind: str, blocked: bool) -> None:
+    levels = [1, 3, 6, 10] if kind == "active" else [1]
+    late = GemFact.model_validate(
+        {"id": "spark", "name": "Spark", "kind": kind, "tier": 4, "level_requirements": levels}
+    )
+    fine = {"ascendancy_used": 0} if level < 20 else {"ascendancy_used": 4}
+    found = verdicts(case(level=level, gems={"spark": late}, points=fine))
+    assert ("stat_requirement/early Spark" in found) is blocked
+    theirs = verdicts(case(level=level, gems={"spark": late}, points=fine, imported=True))
+    assert "stat_requirement/early Spark" not in theirs
 
 
 @pytest.mark.parametrize(("free", "blocked"), [(-1, True), (0, False), (1, False)])

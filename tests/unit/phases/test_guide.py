@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.engine.process import ProcessEngine
+from app.knowledge.gems import level_required
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.facts import GemFact
 from app.phases.validate.guide import guide_to, how_to_play
@@ -65,6 +66,21 @@ def test_minions_fight_by_themselves() -> None:
 
 def test_nothing_to_play_is_said_with_no_words() -> None:
     assert how_to_play(Blueprint(class_name="X", level=1), GEMS) == []
+
+
+async def test_supports_come_with_their_socket_and_their_tier(sketch: ProcessEngine) -> None:
+    gems = await sketch.facts.gems()
+    skill = next(fact for fact in gems if fact.name == "Spark")
+    supports = sorted((fact for fact in gems if fact.kind == "support" and not fact.lineage), key=lambda f: f.tier)[:4]
+    held = [Gem(gem_id=fact.id, name=fact.name) for fact in (skill, *supports)]
+    guide = await guide_to(
+        sketch.facts, Blueprint(class_name="X", level=90, groups=[SkillGroup(gems=held)], main_group=1)
+    )
+    levels = {step.name: step.level for step in guide.gems}
+    sockets = [1, 1, 20, 45]
+    for fact, socket in zip(supports, sockets, strict=True):
+        assert levels[fact.name] == max(level_required(skill), level_required(fact), socket)
+    assert [step.level for step in guide.gems] == sorted(levels.values())
 
 
 async def test_orders_passives_gems_and_items_by_the_engines_facts(sketch: ProcessEngine) -> None:

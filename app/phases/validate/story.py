@@ -1,0 +1,196 @@
+"""The story of a finished build: every decision settled against the file, with the figures last measured of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from app.conflicts.case import Case
+from app.conflicts.resources import budgets
+from app.conflicts.styles import damage_shares
+from app.knowledge.weapons import word_of
+from app.knowledge.words import listing
+from app.model.base import changed
+from app.model.blueprint import HAND_SLOTS, SkillGroup
+from app.model.names import SubProblemName
+from app.model.state import BuildState
+from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
+from app.model.sub_problems import (
+    AscendancyChoice,
+    Built,
+    Decision,
+    DeliveryChoice,
+    Option,
+    RequirementsChoice,
+    SpiritChoice,
+    SurvivabilityChoice,
+    SustainChoice,
+)
+from app.model.wishes import WishOutcome, WishState
+
+Q = SubProblemName
+_ONE_MORE = "one more of "
+_METRICS = {"dps": DPS, "ehp": EHP}
+
+
+def with_story(state: BuildState, case: Case) -> BuildState:
+    """Return the state with what the file has instead of what was planned, and without alternatives that it has."""
+    subs = {name: changed(sub, decision=_settled(case, name, sub.decision)) for name, sub in state.sub_problems.items()}
+    return changed(state, sub_problems=subs, wishes=[_priced(wish, state) for wish in state.wishes])
+
+
+def _settled(case: Case, name: SubProblemName, decision: Decision | None) -> Decision | None:
+    if decision is None:
+        return None
+    kept = [option for option in decision.alternatives if not _is_in_file(case, option)]
+    return changed(decision, built=_TELLERS[name](case, decision), alternatives=kept)
+
+
+def _ascendancy(case: Case, decision: Decision) -> Built:
+    have = case.blueprint.ascendancy
+    owned = [fact for node in case.blueprint.nodes if (fact := case.nodes.get(node.id)) is not None]
+    notables = [fact.name for fact in owned if fact.ascendancy and fact.kind == "notable"]
+    choice = decision.choice
+    planned = choice.ascendancy if isinstance(choice, AscendancyChoice) else None
+    with_them = f" with {listing(notables)}" if notables else ""
+    reason = decision.reason if planned == have else f"{planned or 'none'} was decided on, the file has this."
+    return Built(name=f"{have or 'none yet'}{with_them}", reason=reason)
+
+
+def _delivery(case: Case, decision: Decision) -> Built:
+    items, choice = case.blueprint.items, decision.choice
+    held = [items[slot].base for slot in HAND_SLOTS if slot in items]
+    kinds = {word_of(base) for name in held if (base := case.bases.get(name)) is not None}
+    dps = "no rate that the engine calculates" if case.stats.dps is None else f"{case.stats.dps:,.0f} damage per second"
+    why = "It was asked for. " if case.asked("skill") else f"{decision.reason} "
+    if isinstance(choice, DeliveryChoice) and choice.skill_name != case.main_skill:
+        why = f"{choice.skill_name} was decided on, the file has {case.main_skill}. "
+    elif isinstance(choice, DeliveryChoice) and choice.weapon_types and not kinds & set(choice.weapon_types):
+        why = f"{listing(choice.weapon_types).lower()} was decided on, the file has what is named. "
+    return Built(name=f"{case.main_skill} with {listing(held) or 'bare hands'}", reason=f"{why}Measured: {dps}.")
+
+
+def _scaling(case: Case, decision: Decision) -> Built:
+    shares = damage_shares(case)
+    told = listing([f"{share:.0%} {kind}" for kind, share in sorted(shares.items(), key=lambda pair: -pair[1])])
+    chance, bonus = case.stats.values.get("CritChance"), case.stats.values.get("CritMultiplier")
+    known = chance is not None and bonus is not None
+    critical = f"{chance:.0f} % critical hits of {bonus:.2f} times the damage" if known else ""
+    reason = f"Measured: {'; '.join(part for part in (told, critical) if part)}." if told or critical else ""
+    return Built(name=decision.name.partition(", weighed")[0], reason=reason or "The engine does not split the damage.")
+
+
+def pool_of(case: Case) -> str:
+    """Return what takes the hits by the file's figures: life, energy_shield or hybrid."""
+    life, shield = case.stats.get("Life"), case.stats.get("EnergyShield")
+    return "energy_shield" if shield > 1.2 * life else "hybrid" if shield > 0.3 * life else "life"
+
+
+def _survivability(case: Case, decision: Decision) -> Built:
+    get, choice, have = case.stats.get, decision.choice, pool_of(case)
+    planned = choice.pool if isinstance(choice, SurvivabilityChoice) else have
+    figures = (
+        f"{get('Life'):,.0f} life, {get('EnergyShield'):,.0f} Energy Shield, {get('Armour'):,.0f} armour, "
+        f"{get('Evasion'):,.0f} evasion, {get(EHP):,.0f} effective hit points"
+    )
+    why = "" if planned == have else f"{_plain(planned)} was decided on, other gear and passives measured better. "
+    return Built(name=_plain(have), reason=f"{why}Measured: {figures}.")
+
+
+def _sustain(case: Case, decision: Decision) -> Built:
+    found = budgets(case)
+    if not found:
+        return Built(name="nothing to pay", reason=f"{case.main_skill} costs nothing per second.")
+    name = listing([budget.resource for budget in found])
+    lines = [f"{b.cost:,.0f} {b.resource} per second are used, {b.recovery:,.0f} recovered" for b in found]
+    return Built(name=name, reason=f"Measured: {'; '.join(lines)}.")
+
+
+def _spirit(case: Case, decision: Decision) -> Built:
+    names, choice = [group.gems[0].name for group in lasting(case)], decision.choice
+    keys = choice.skill_ids if isinstance(choice, SpiritChoice) else []
+    planned = [case.gems[key].name for key in keys if key in case.gems]
+    missing = [name for name in planned if name not in names]
+    have, free = case.stats.get("Spirit"), case.stats.get(FREE_SPIRIT)
+    why = f" {listing(missing)} was decided on; what is reserved measured better." if missing else ""
+    return Built(
+        name=listing(names) or "nothing", reason=f"{have - free:,.0f} of {have:,.0f} Spirit are reserved.{why}"
+    )
+
+
+def lasting(case: Case) -> list[SkillGroup]:
+    """Return the groups whose skill is switched on once and reserves Spirit."""
+    return [
+        group
+        for group in case.blueprint.groups
+        if group.enabled and group.gems and (fact := case.gems.get(group.gems[0].gem_id)) is not None
+        if fact.spirit > 0 or "HasReservation" in fact.skill_types
+    ]
+
+
+def _requirements(case: Case, decision: Decision) -> Built:
+    worst: dict[str, float] = {}
+    for need in case.inspection.requirements:
+        worst[need.attribute] = max(worst.get(need.attribute, 0.0), need.required)
+    have = {attribute: case.stats.get(metric) for attribute, metric in ATTRIBUTE_METRICS.items()}
+    names = listing([f"{value:,.0f} {attribute.value.capitalize()}" for attribute, value in have.items()])
+    asked = [f"{worst[one.value]:,.0f} {one.value.capitalize()}" for one in have if worst.get(one.value)]
+    resistances = ", ".join(f"{key.removesuffix('Resist').lower()} {case.stats.get(key):,.0f} %" for key in RESISTANCES)
+    needed = f"{listing(asked)} are asked for; " if asked else ""
+    return Built(name=names, reason=f"Measured: {needed}resistances {resistances}.")
+
+
+_TELLERS: Mapping[SubProblemName, Callable[[Case, Decision], Built]] = MappingProxyType(
+    {
+        Q.ASCENDANCY: _ascendancy,
+        Q.DAMAGE_DELIVERY: _delivery,
+        Q.DAMAGE_SCALING: _scaling,
+        Q.SURVIVABILITY: _survivability,
+        Q.RESOURCE_SUSTAIN: _sustain,
+        Q.SPIRIT_ALLOCATION: _spirit,
+        Q.STAT_REQUIREMENTS: _requirements,
+    }
+)
+
+
+def _plain(pool: str) -> str:
+    return pool.replace("_", " ")
+
+
+def _is_in_file(case: Case, option: Option) -> bool:
+    """Say whether the file has what an option stands for, so that it cannot be told as not chosen.
+
+    An option whose figures are a plan's, as all of requirements and some of resources are, says nothing of the file.
+    """
+    if option.name.startswith(_ONE_MORE):
+        return False
+    used = {gem.gem_id for group in case.blueprint.groups if group.enabled for gem in group.gems if gem.enabled}
+    match option.choice:
+        case AscendancyChoice(ascendancy=name):
+            return name == case.blueprint.ascendancy
+        case DeliveryChoice(skill_id=key):
+            return key in used
+        case SpiritChoice(skill_ids=keys):
+            return bool(used & set(keys)) or (not keys and not lasting(case))
+        case SurvivabilityChoice(pool=pool):
+            return pool == pool_of(case)
+        case SustainChoice(resource=resource):
+            return resource in {budget.resource for budget in budgets(case)}
+        case RequirementsChoice():
+            return True
+        case _:
+            return False
+
+
+def _priced(wish: WishOutcome, state: BuildState) -> WishOutcome:
+    """Return an unmet wish for damage or hit points with the best further step that was measured on the file."""
+    metric = _METRICS.get(wish.kind)
+    if metric is None or wish.state is not WishState.UNMET:
+        return wish
+    rows = [row for sub in state.sub_problems.values() if sub.decision is not None for row in sub.decision.spending]
+    known = [row for row in rows if row.metric == metric and row.marginal and row.next_best]
+    if not known:
+        return wish
+    best = max(known, key=lambda row: (row.marginal or 0.0, row.next_best))
+    step = f"one more of {best.budget.replace('_', ' ')} ({best.next_best}) gives {best.marginal or 0.0:+.1%}"
+    return changed(wish, nearest=f"{wish.nearest}; {step}, measured")

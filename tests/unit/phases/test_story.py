@@ -1,0 +1,133 @@
+"""What is told of a finished build is in its file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.model.base import changed
+from app.model.blueprint import GearItem, Gem, SkillGroup
+from app.model.experiments import Spending
+from app.model.facts import BaseFact, GemFact
+from app.model.names import SubProblemName as Q
+from app.model.state import BuildState
+from app.model.stats import DPS
+from app.model.sub_problems import (
+    AscendancyChoice,
+    Choice,
+    Decision,
+    DeliveryChoice,
+    Option,
+    SpiritChoice,
+    SubProblem,
+    SurvivabilityChoice,
+    SustainChoice,
+)
+from app.model.wishes import WishOutcome, WishState
+from app.phases.validate.story import with_story
+from tests.unit.conflicts.conftest import make_case
+
+SPARK = GemFact(id="spark", name="Spark", kind="active")
+FLUX = GemFact(id="flux", name="Elemental Conflux", kind="active", spirit=60)
+FEAST = GemFact(id="feast", name="Grim Feast", kind="active", spirit=30)
+GEMS = {gem.id: gem for gem in (SPARK, FLUX, FEAST)}
+GROUPS = [SkillGroup(gems=[Gem(gem_id=g.id, name=g.name)]) for g in (SPARK, FLUX)]
+
+
+def option(name: str, choice: Choice) -> Option:
+    return Option(name=name, choice=choice, rejected_because="less")
+
+
+def told(name: Q, choice: Choice, *others: Option, **build: Any) -> Decision:
+    decision = Decision(name="the plan", choice=choice, reason="It was the plan.", alternatives=list(others))
+    sub = changed(SubProblem(name=name).explore(), decision=decision)
+    case = make_case(gems=GEMS, **{"blueprint": {"groups": GROUPS}, **build})
+    found = with_story(BuildState(sub_problems={name: sub}), case).sub_problems[name].decision
+    assert found is not None
+    assert found.built is not None
+    return found
+
+
+def test_spirit_is_what_reserves_it_and_nothing_of_it_was_not_chosen() -> None:
+    found = told(
+        Q.SPIRIT_ALLOCATION,
+        SpiritChoice(skill_ids=["feast"]),
+        option("Elemental Conflux", SpiritChoice(skill_ids=["flux"])),
+        option("nothing", SpiritChoice()),
+        values={"Spirit": 100.0, "SpiritUnreserved": 40.0},
+    )
+    assert found.built is not None
+    assert found.built.name == "Elemental Conflux"
+    assert found.built.reason.startswith("60 of 100 Spirit are reserved. Grim Feast was decided on;")
+    assert [one.name for one in found.alternatives] == ["nothing"]
+
+
+def test_figures_of_resources_are_the_files() -> None:
+    found = told(
+        Q.RESOURCE_SUSTAIN,
+        SustainChoice(recovery_per_second=118.0),
+        option("mana, 118 per second, cheaper supports", SustainChoice(prefer_cheaper_supports=True)),
+        option("life", SustainChoice(resource="life")),
+        values={"ManaPerSecondCost": 499.0, "ManaRegenRecovery": 120.0},
+    )
+    assert found.built is not None
+    assert found.built.reason == "Measured: 499 mana per second are used, 120 recovered."
+    assert [one.name for one in found.alternatives] == ["life"]
+
+
+def test_the_skill_and_what_is_held_are_the_files() -> None:
+    wand = BaseFact(name="Attuned Wand", type="Wand")
+    choice = DeliveryChoice(skill_id="spark", skill_name="Spark", weapon_types=["Wand"])
+    other = option("Grim Feast with wand", DeliveryChoice(skill_id="flux", skill_name="Elemental Conflux"))
+    items = [GearItem(slot="Weapon 1", base="Attuned Wand")]
+    found = told(Q.DAMAGE_DELIVERY, choice, other, items=items, bases=[wand])
+    assert found.built is not None
+    assert found.built.name == "Spark with Attuned Wand"
+    assert found.built.reason == "It was the plan. Measured: 100,000 damage per second."
+    assert found.alternatives == []
+    unlike = told(Q.DAMAGE_DELIVERY, changed(choice, weapon_types=["Staff"]), items=items, bases=[wand])
+    assert unlike.built is not None
+    assert "staff was decided on" in unlike.built.reason
+    another = told(Q.DAMAGE_DELIVERY, changed(choice, skill_name="Comet"))
+    assert another.built is not None
+    assert another.built.reason.startswith("Comet was decided on, the file has Spark.")
+
+
+@pytest.mark.parametrize(
+    ("planned", "values", "name"),
+    [
+        ("life", {"Life": 2000.0, "EnergyShield": 0.0}, "life"),
+        ("hybrid", {"Life": 1.0, "EnergyShield": 9000.0}, "energy shield"),
+    ],
+)
+def test_the_pool_is_the_files(planned: str, values: dict[str, float], name: str) -> None:
+    choice = SurvivabilityChoice.model_validate({"pool": planned})
+    other = option("energy shield", SurvivabilityChoice(pool="energy_shield"))
+    found = told(Q.SURVIVABILITY, choice, other, values=values)
+    assert found.built is not None
+    assert found.built.name == name
+    assert ("was decided on" in found.built.reason) is (planned != name)
+    assert [one.name for one in found.alternatives] == (["energy shield"] if name == "life" else [])
+
+
+def test_the_ascendancy_is_the_files() -> None:
+    same = AscendancyChoice(class_name="Sorceress", ascendancy="Stormweaver")
+    found = told(Q.ASCENDANCY, changed(same, ascendancy="Chronomancer"), option("Stormweaver", same))
+    assert found.built is not None
+    assert (found.built.name, found.alternatives) == ("Stormweaver", [])
+    assert found.built.reason == "Chronomancer was decided on, the file has this."
+
+
+def test_an_unmet_wish_says_what_the_next_step_would_give() -> None:
+    row = Spending(budget="passive_points", spent=9, metric=DPS, marginal=0.004, next_best="Raw Power")
+    decision = Decision(name="x", choice=SpiritChoice(), reason="", spending=[row])
+    sub = changed(SubProblem(name=Q.SPIRIT_ALLOCATION).explore(), decision=decision)
+    wish = WishOutcome(
+        wish="at least 9 dps", words="", kind="dps", target=9.0, reached=1.0, state=WishState.UNMET, nearest="1"
+    )
+    met = changed(wish, state=WishState.MET)
+    state = BuildState(sub_problems={Q.SPIRIT_ALLOCATION: sub}, wishes=[wish, met])
+    priced, same = with_story(state, make_case(gems=GEMS)).wishes
+    assert priced.nearest == "1; one more of passive points (Raw Power) gives +0.4%, measured"
+    assert same == met
