@@ -174,6 +174,9 @@ async def dressed(engine: Engine, owner: OwnersBuild, tier: GearTier, sessions: 
         ctx = SearchContext(engine, loaded, owner.blueprint, _plan(owner), demands, InvariantSet(), 0)
         incumbent = await Incumbent.open(ctx, Objective(floors))
         await incumbent.learn_requirements()
+        # what the owner does without is not asked of our items either
+        lacking = incumbent.objective.shortfalls(incumbent.outputs)
+        incumbent.objective = incumbent.objective.without(*(guard for guard, gap in lacking.items() if gap > 0))
         pools = await _pools(ctx, owner)
         await incumbent.commit(plainly(incumbent.blueprint, pools))
         search = GearSearch(incumbent, pools, {})
@@ -220,7 +223,7 @@ async def _pools(ctx: SearchContext, owner: OwnersBuild) -> list[SlotPool]:
 
 
 def alike(ordinary: Iterable[BaseFact], item: GearItem, own: BaseFact | None) -> list[BaseFact]:
-    """Return the bases that our item may have instead of the owner's: of the same kind, the best first.
+    """Return the bases that our item may have: of the same kind the best, then the owner's own where the tier has it.
 
     A jewel with a radius is no ordinary jewel and stays.
     """
@@ -229,7 +232,8 @@ def alike(ordinary: Iterable[BaseFact], item: GearItem, own: BaseFact | None) ->
     if item.slot.startswith(JEWEL_SLOT):
         return [base for base in ordinary if base.name in ATTRIBUTE_JEWELS] if own.name in ATTRIBUTE_JEWELS else []
     if item.slot in (*HAND_SLOTS, *ARMOUR_SLOTS):
-        return best_first(b for b in ordinary if (b.type, b.sub_type) == (own.type, own.sub_type))[:PER_KIND]
+        same = best_first(b for b in ordinary if (b.type, b.sub_type) == (own.type, own.sub_type))
+        return [*same[:PER_KIND], *(base for base in same[PER_KIND:] if base.name == own.name)]
     return jewellery_options(list(ordinary), item.slot.replace("Ring 3", "Ring 1"))
 
 

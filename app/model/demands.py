@@ -36,6 +36,7 @@ NO_FLOOR = Floor(least=0.0, good=0.0)
 class GearLimits(Model):
     """What items of a tier may have.
 
+    `max_affixes`: lines of a rare that may serve the build; what else is on it is left to chance.
     `rare_uniques`: also those that only one boss drops or hardly anybody finds; `gone_uniques`: also those that cannot
     be obtained any more, which only somebody who has one can wear. `named`: names of what the user asked for, uniques
     among it: these may be worn whatever the tier, and do not count.
@@ -98,11 +99,16 @@ def _member(kind: type[E], invariants: InvariantSet, field: str) -> E:
 
 
 _GEAR = {
-    GearTier.STARTER: (4, 45, 0),
-    GearTier.MID: (5, 65, 2),
-    GearTier.ENDGAME: (6, 82, 4),
+    GearTier.STARTER: (3, 40, 0),
+    GearTier.MID: (3, 55, 2),
+    GearTier.ENDGAME: (5, 75, 4),
     GearTier.MIRROR: (6, 82, 4),
 }
+"""Lines of a rare item, highest affix level, unique items.
+
+All lines that the search chooses serve the build. Of the five or six that a player's rare carries by far not all do, so
+a tier has fewer; the tiers were set with `bench gear`, which puts our rares on players' builds.
+"""
 QUEST_PASSIVE_POINTS = 24
 ELEMENTAL_RESISTANCE_CAP = 75
 ATTRIBUTE_PER_SUPPORT = 5
@@ -124,7 +130,6 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
     """
     column = _column(level, gear)
     scale = min(1.0, level / FIRST_COLUMN) ** 2
-    affixes, affix_level, uniques = _GEAR[gear]
     capped = level >= 76
 
     def defence(figures: Quartiles) -> Floor:
@@ -138,13 +143,19 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
         recovery=defence(column.recovery),
         resistance=Floor(least=ELEMENTAL_RESISTANCE_CAP if capped else 60, good=ELEMENTAL_RESISTANCE_CAP),
         ascendancy_points=_ascendancy_points(level),
-        gear=GearLimits(
-            max_affixes=affixes,
-            max_affix_level=min(level, affix_level),
-            max_uniques=uniques,
-            rare_uniques=gear.has_rarities,
-        ),
+        gear=gear_limits(gear, level),
         passive_points=level - 1 + QUEST_PASSIVE_POINTS,
+    )
+
+
+def gear_limits(gear: GearTier, level: int) -> GearLimits:
+    """Return what items of the tier may have on a character of this level; no affix is above that."""
+    affixes, affix_level, uniques = _GEAR[gear]
+    return GearLimits(
+        max_affixes=affixes,
+        max_affix_level=min(level, affix_level),
+        max_uniques=uniques,
+        rare_uniques=gear.has_rarities,
     )
 
 

@@ -116,7 +116,7 @@ assert [rule.__name__ for rule in RULES].count("no_empty_tree") == 1
     ),
     Change(
         "A gear tier asks for more",
-        (Edit("app/model/demands.py", "GearTier.MID: (5, 65, 2)", "GearTier.MID: (5, 65, 3)"),),
+        (Edit("app/model/demands.py", "GearTier.MID: (3, 55, 2)", "GearTier.MID: (3, 55, 3)"),),
         """
 from app.model.demands import floors_for
 from app.model.names import GearTier

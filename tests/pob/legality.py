@@ -17,7 +17,7 @@ from lxml import etree
 from tests.conftest import pob_home
 from tests.pob.tables import Affix, Base, Span, Tables, Unique, spans, tables
 
-TIERS = {"starter": (4, 45, 0), "mid": (5, 65, 2), "endgame": (6, 82, 4), "mirror": (6, 82, 4)}
+TIERS = {"starter": (3, 40, 0), "mid": (3, 55, 2), "endgame": (5, 75, 4), "mirror": (6, 82, 4)}
 """Affixes per item, highest affix level (never above the character's), unique items."""
 
 _PER_SIDE = {"NORMAL": 0, "MAGIC": 1, "RARE": 3}

@@ -17,7 +17,7 @@ from tests.pob.conftest import Child, Facts
 pytestmark = pytest.mark.pob
 
 EXAMPLES = ("Vile Robe", "Attuned Wand", "Warmonger Bow")
-TIER_LEVELS = {"starter": 45, "mid": 65, "endgame": 82}
+TIER_LEVELS = {"starter": 40, "mid": 55, "endgame": 75, "mirror": 82}
 QUALITIES = {"Lesser": "Lesser ", "Plain": "", "Greater": "Greater ", "Perfect": "Perfect "}
 BARE: dict[str, Any] = {
     "class_name": "Sorceress",

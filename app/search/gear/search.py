@@ -103,10 +103,12 @@ class GearSearch:
         return [Equip(item=item) for item in items if item != worn[item.slot]]
 
     def demands(self) -> Minima:
-        """Return what gear must bring the build to: capped resistances, attributes, and the main skill paid for."""
+        """Return what gear must bring the build to: capped resistances, attributes, recovery, what guards ask for."""
         objective = self.incumbent.objective
         least = dict.fromkeys(RESISTANCES, objective.floors.resistance.good)
-        least |= {"Spirit": 0.0, "MANA": 0.0, "LIFE": 0.0, RECOVERY: objective.floors.recovery.good}
+        least |= {RECOVERY: objective.floors.recovery.good}
+        least |= dict.fromkeys(("Spirit",) if Guard.SPIRIT in objective.guards else (), 0.0)
+        least |= dict.fromkeys(("MANA", "LIFE") if Guard.SUSTAIN in objective.guards else (), 0.0)
         least |= {ATTRIBUTE_METRICS[a]: objective.required.get(a, 0.0) for a in Attribute}
         return Minima(least | wanted_of(objective))
 

@@ -66,9 +66,9 @@ def test_passive_points_are_level_minus_one_plus_quests(level: int, points: int)
 @pytest.mark.parametrize(
     ("gear", "level", "expected"),
     [
-        (GearTier.STARTER, 90, (4, 45, 0)),
-        (GearTier.MID, 50, (5, 50, 2)),
-        (GearTier.ENDGAME, 100, (6, 82, 4)),
+        (GearTier.STARTER, 90, (3, 40, 0)),
+        (GearTier.MID, 45, (3, 45, 2)),
+        (GearTier.ENDGAME, 100, (5, 75, 4)),
         (GearTier.MIRROR, 100, (6, 82, 4)),
     ],
 )

@@ -145,7 +145,7 @@ async def test_charms_fill_the_slots_of_the_belt(context: Context) -> None:
 
 
 async def test_charms_are_magic_where_the_tier_knows_a_line(context: Context) -> None:
-    longer = [affix(f"longer{n}", "prefix", f"({n}0-{n}9)% increased Duration", level=n * 30) for n in (1, 2, 3)]
+    longer = [affix(f"longer{n}", "prefix", f"({n}0-{n}9)% increased Duration", level=n * 20) for n in (1, 2, 3)]
     ctx = context(world(affixes=longer))
     changes = await charm_changes(ctx, [BELT, *CHARMS], {"Belt": GearItem(slot="Belt", base="Sash")})
     made = [change.item for change in changes if isinstance(change, Equip)]
