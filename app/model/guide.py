@@ -6,7 +6,10 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.blueprint import Rarity
-from app.model.names import Attribute
+from app.model.names import Attribute, GearTier
+
+CARRIES = 0.03
+"""Share of damage or effective hit points from which on a line carries the build; below it is nice to have."""
 
 
 class PassiveStep(Model):
@@ -29,16 +32,45 @@ class GemStep(Model):
     support: bool
 
 
+class Loss(Model):
+    """What a build loses: shares (0-1) of damage per second and effective hit points, below 0 a gain.
+
+    `needed`: something that must be met (resistances, attributes, Spirit, what pays for the skill) is not met any more.
+    """
+
+    damage: float = 0.0
+    ehp: float = 0.0
+    needed: bool = False
+
+    @property
+    def weight(self) -> float:
+        """Return how much it matters: what is needed before all that only helps."""
+        return float(self.needed) + max(self.damage, 0.0) + max(self.ehp, 0.0)
+
+    @property
+    def carries(self) -> bool:
+        """Return whether the build rests on what was taken away."""
+        return self.needed or max(self.damage, self.ehp) >= CARRIES
+
+
 class ItemLine(Model):
-    """A line that an item must have; side prefix, suffix, or as it is (unique)."""
+    """A line that an item must have; side prefix, suffix, or as it is (unique).
+
+    `affix` is the engine's id of it; `lost`: what the build loses without it, None where that was not measured.
+    """
 
     side: str
     name: str
     text: str
+    affix: str = ""
+    lost: Loss | None = None
 
 
 class ShoppingItem(Model):
-    """An item to find or to craft: the base with its required lines; `level` is the item level needed for them."""
+    """An item to find or to craft: the base with its required lines; `level` is the item level needed for them.
+
+    `one_tier_lower`: what the build loses when the same lines are those of the next lower gear tier.
+    """
 
     slot: str
     base: str
@@ -48,6 +80,15 @@ class ShoppingItem(Model):
     quality: int
     runes: list[str] = Field(default_factory=list)
     lines: list[ItemLine] = Field(default_factory=list)
+    one_tier_lower: Loss | None = None
+
+
+class GearFigures(Model):
+    """What the build has when all its crafted items are as good as those of a gear tier, with the same lines."""
+
+    gear: GearTier
+    dps: float
+    ehp: float
 
 
 class Guide(Model):
@@ -58,3 +99,4 @@ class Guide(Model):
     gems: list[GemStep] = Field(default_factory=list)
     shopping: list[ShoppingItem] = Field(default_factory=list)
     how_to_play: list[str] = Field(default_factory=list)
+    at_tiers: list[GearFigures] = Field(default_factory=list)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.conflicts.order import blocking, in_order, merged, resolvable
-from app.engine.base import Engine
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.construction import ConstructProgress
@@ -14,7 +13,7 @@ from app.model.state import BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.ending import with_caveats
-from app.phases.validate.guide import guide_to
+from app.phases.validate.guide import measured_guide
 
 MOST_ITERATIONS = 5
 MOST_STOPS = 2
@@ -36,7 +35,7 @@ class IteratePhase:
         reason = _why_stop(state)
         picks = [] if reason else await self._picks(ctx, state)
         if not picks:
-            return await _give_up(ctx.engine, ctx.state, state, reason or "Nothing is left to try.")
+            return await _give_up(ctx, state, reason or "Nothing is left to try.")
         again = _reopened(state, picks)
         if not worse or again.blueprint is None:
             return PhaseResult(again, Trigger.REOPENED)
@@ -164,22 +163,22 @@ def _constraint(conflict: BuildConflict, pick: Suggestion, iteration: int) -> Co
     )
 
 
-async def _give_up(engine: Engine, before: BuildState, state: BuildState, reason: str) -> PhaseResult:
+async def _give_up(ctx: PhaseContext, state: BuildState, reason: str) -> PhaseResult:
     """Finish with the best build there was."""
     best = state.best
     if best is not None and best.blueprint != state.blueprint:
         state = restored(state)
-    finished = await _guided(engine, with_caveats(state, reason))
-    if finished.blueprint is None or finished.blueprint == before.blueprint:
+    finished = await _guided(ctx, with_caveats(state, reason))
+    if finished.blueprint is None or finished.blueprint == ctx.state.blueprint:
         return PhaseResult(finished, Trigger.GAVE_UP)
-    async with engine.session() as session:
+    async with ctx.engine.session() as session:
         await session.build(finished.blueprint)
         measured = changed(finished, stats=await session.stats(), inspection=await session.inspect())
         xml = await session.export()
     return PhaseResult(measured, Trigger.GAVE_UP, xml=xml)
 
 
-async def _guided(engine: Engine, state: BuildState) -> BuildState:
+async def _guided(ctx: PhaseContext, state: BuildState) -> BuildState:
     if state.blueprint is None:
         return state
-    return changed(state, guide=await guide_to(engine.facts, state.blueprint))
+    return changed(state, guide=await measured_guide(ctx.engine, state.blueprint, ctx.demands))

@@ -9,7 +9,7 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.constraints import shown
 from app.model.experiments import Experiment, Refinement
-from app.model.guide import Guide
+from app.model.guide import Guide, ItemLine, Loss, ShoppingItem
 from app.model.names import BuildStatus, Outcome, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import UsedMemory
@@ -112,16 +112,37 @@ def gems(guide: Guide) -> list[str]:
 
 
 def shopping(guide: Guide) -> list[str]:
-    """Return what to find or craft, per slot."""
+    """Return what to find or craft, per slot: the lines that carry the build first, then what is nice to have."""
     lines = []
     for item in guide.shopping:
         unique = item.title and item.rarity == "UNIQUE"
         name = f"{item.title}, {item.base}" if unique else f"{item.rarity.lower()} {item.base}"
-        wanted = "; ".join(line.text for line in item.lines)
+        wanted = "; ".join(f"{line.text}{_without(line)}" for line in item.lines)
         affixes = f" (item level {item.level}): {wanted}" if wanted else ""
         runes = [rune for rune in item.runes if rune != "None"]
-        lines.append(f"{item.slot}: {name}{affixes}{' · runes ' + ', '.join(runes) if runes else ''}")
-    return lines
+        lines.append(
+            f"{item.slot}: {name}{affixes}{' · runes ' + ', '.join(runes) if runes else ''}{_lower_tier(item)}"
+        )
+    tiers = [f"{one.gear.value} {number(one.dps)} DPS, {number(one.ehp)} EHP" for one in guide.at_tiers]
+    return [*lines, *([f"The same lines at each gear tier: {' · '.join(tiers)}"] if tiers else [])]
+
+
+def _without(line: ItemLine) -> str:
+    """Return in brackets what the build loses without the line."""
+    if line.lost is None:
+        return ""
+    return f" [{_lost(line.lost)}]" if line.lost.carries else " [nice to have]"
+
+
+def _lower_tier(item: ShoppingItem) -> str:
+    lost = item.one_tier_lower
+    return f" · one tier lower: {_lost(lost)}" if lost is not None and lost.weight >= 0.01 else ""
+
+
+def _lost(lost: Loss) -> str:
+    shares = {"DPS": lost.damage, "EHP": lost.ehp}
+    parts = [f"-{share:.0%} {name}" for name, share in shares.items() if share >= 0.01]
+    return ", ".join([*parts, *(["needed"] if lost.needed else [])])
 
 
 def changes(refinement: Refinement | None) -> list[str]:

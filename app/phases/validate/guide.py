@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.engine.base import Facts
+from app.engine.base import Engine, Facts
 from app.knowledge.gems import level_required
+from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
+from app.model.demands import Demands
 from app.model.facts import GemFact, NodeFact
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.search.gear.legality import shopping_list
+from app.search.gear.worth import ItemWorth, worth_of_items
 from app.search.skills.gems import support_slots
 
 Gems = Mapping[str, GemFact]
@@ -28,6 +31,27 @@ async def guide_to(facts: Facts, blueprint: Blueprint) -> Guide:
         shopping=[_item(entry) for entry in await shopping_list(facts, blueprint)],
         how_to_play=how_to_play(blueprint, gems),
     )
+
+
+async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands) -> Guide:
+    """Return the guide with what each line of the crafted items is worth, measured in a session of its own.
+
+    Raises:
+        EngineError: the engine failed beyond retry.
+    """
+    guide = await guide_to(engine.facts, blueprint)
+    async with engine.session() as session:
+        await session.build(blueprint)
+        worth = await worth_of_items(engine.facts, session, blueprint, demands)
+    return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
+
+
+def _weighed(item: ShoppingItem, worth: ItemWorth) -> ShoppingItem:
+    """Return the item with its losses, the lines that matter most first."""
+    lost = worth.lines.get(item.slot, {})
+    lines = [changed(line, lost=lost.get(line.affix)) for line in item.lines]
+    lines.sort(key=lambda line: -line.lost.weight if line.lost is not None else 0.0)
+    return changed(item, lines=lines, one_tier_lower=worth.one_tier_lower.get(item.slot))
 
 
 def _steps(nodes: Sequence[PassiveNode], facts: Mapping[int, NodeFact]) -> list[PassiveStep]:
@@ -79,7 +103,9 @@ def socket_level(supports: int) -> int:
 
 def _item(entry: Mapping[str, object]) -> ShoppingItem:
     names = {"level": "item_level"}
-    fields = {key: entry[names.get(key, key)] for key in ShoppingItem.model_fields if key != "lines"}
+    fields = {
+        key: entry[names.get(key, key)] for key in ShoppingItem.model_fields if key not in ("lines", "one_tier_lower")
+    }
     lines = entry["lines"]
     assert isinstance(lines, list)
     return ShoppingItem.model_validate({**fields, "lines": [ItemLine.model_validate(line) for line in lines]})

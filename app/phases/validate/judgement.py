@@ -20,7 +20,7 @@ from app.model.state import BuildState, Snapshot
 from app.model.stats import EHP, Stats
 from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.validate.guide import guide_to
+from app.phases.validate.guide import measured_guide
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ValidatePhase:
         result = _judged(state, conflicts, case)
         if result.trigger is not Trigger.VALIDATED:
             return result
-        guide = await guide_to(ctx.engine.facts, case.blueprint)
+        guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands)
         return replace(result, state=changed(result.state, guide=guide))
 
 

@@ -201,7 +201,9 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
         else:
             affixes = known[item.base].affixes if item.base in known else {}
             has = [affixes[roll.id] for roll in (*item.prefixes, *item.suffixes) if roll.id in affixes]
-            lines = [{"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines)} for fact in has]
+            lines = [
+                {"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines), "affix": fact.id} for fact in has
+            ]
         entry: dict[str, Any] = {
             "slot": item.slot,
             "base": item.base,

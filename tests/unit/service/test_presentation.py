@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
-from app.model.names import BuildStatus
+from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, PassiveStep, ShoppingItem
+from app.model.names import BuildStatus, GearTier
 from app.model.record import BuildFailure
 from app.model.wishes import WishOutcome, WishState
-from app.service.presentation import as_markdown, as_text, build_name, presentation_of, verdict
+from app.service.presentation import as_markdown, as_text, build_name, presentation_of, shopping, verdict
 from app.service.view import view_of
 from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
 
@@ -151,3 +151,24 @@ GUIDE = Guide(
     ],
     how_to_play=["Then repeat Spark."],
 )
+
+
+def test_the_shopping_list_says_what_carries_the_build() -> None:
+    lines = [
+        ItemLine(side="suffix", name="a", text="30% Fire", lost=Loss(ehp=0.12, needed=True)),
+        ItemLine(side="prefix", name="b", text="20% Damage", lost=Loss(damage=0.25)),
+        ItemLine(side="prefix", name="c", text="+9 to Mana", lost=Loss(damage=0.01)),
+    ]
+    item = GUIDE.shopping[0].model_copy(update={"lines": lines, "one_tier_lower": Loss(damage=0.1, ehp=0.04)})
+    figures = [
+        GearFigures(gear=GearTier.STARTER, dps=1200.0, ehp=900.0),
+        GearFigures(gear=GearTier.MID, dps=5e3, ehp=2e3),
+    ]
+    told = shopping(GUIDE.model_copy(update={"shopping": [item], "at_tiers": figures}))
+    assert told == [
+        (
+            "Ring 1: rare Sapphire Ring (item level 65): 30% Fire [-12% EHP, needed]; 20% Damage [-25% DPS]; "
+            "+9 to Mana [nice to have] · runes Iron · one tier lower: -10% DPS, -4% EHP"
+        ),
+        "The same lines at each gear tier: starter 1,200 DPS, 900 EHP · mid 5,000 DPS, 2,000 EHP",
+    ]

@@ -1,0 +1,135 @@
+"""What the lines of the worn items are worth to a finished build: measured by taking each away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.engine.base import Facts, Outputs, Session
+from app.model.base import changed
+from app.model.blueprint import AffixRoll, Blueprint, Change, Equip, GearItem
+from app.model.demands import Demands, GearLimits, gear_limits
+from app.model.facts import AffixFact
+from app.model.guide import GearFigures, Loss
+from app.model.names import GearTier
+from app.model.stats import DPS, EHP
+from app.search.gear.legality import knowledge
+from app.search.gear.pool import best_tiers, wording
+from app.search.incumbent import required_attributes
+from app.search.objective import METRICS, Objective
+
+SHOWN_TIERS = (GearTier.STARTER, GearTier.MID, GearTier.ENDGAME)
+
+Affixes = Mapping[str, Mapping[str, AffixFact]]
+"""Per base, its affixes by id."""
+
+
+@dataclass(frozen=True)
+class ItemWorth:
+    """Per slot: what is lost without each affix (by id), and with the same lines one gear tier lower.
+
+    `at_tiers`: the build's figures with the same lines at what each tier has.
+    """
+
+    lines: Mapping[str, Mapping[str, Loss]]
+    one_tier_lower: Mapping[str, Loss]
+    at_tiers: tuple[GearFigures, ...]
+
+
+async def worth_of_items(facts: Facts, session: Session, blueprint: Blueprint, demands: Demands) -> ItemWorth:
+    """Measure the crafted items of the blueprint that the session holds; uniques and items given as text stay."""
+    items = {slot: item for slot, item in sorted(blueprint.items.items()) if item.text is None and rolls_of(item)}
+    if not items:
+        return ItemWorth({}, {}, ())
+    known = await knowledge(facts, (item.base for item in items.values()))
+    affixes: Affixes = {name: found.affixes for name, found in known.items()}
+    taken = [(slot, roll.id) for slot, item in items.items() for roll in rolls_of(item)]
+    lower = gear_limits(_lower(demands.gear), demands.level)
+    lowered = {slot: at_limits(item, affixes[item.base], lower, {}) for slot, item in items.items()}
+    tried = [*(without(items[slot], affix) for slot, affix in taken), *lowered.values()]
+    candidates: list[list[Change]] = [[Equip(item=item)] for item in tried]
+    now, *found = await session.what_if([[], *candidates], METRICS)
+    objective = Objective(demands.floors).requiring(required_attributes(await session.inspect()))
+    losses = [_loss(objective, now, outputs) for outputs in found]
+    lines: dict[str, dict[str, Loss]] = {}
+    for (slot, affix), loss in zip(taken, losses, strict=False):
+        lines.setdefault(slot, {})[affix] = loss
+    return ItemWorth(
+        lines=lines,
+        one_tier_lower=dict(zip(lowered, losses[len(taken) :], strict=True)),
+        at_tiers=await _at_tiers(session, items, affixes, lines, demands.level),
+    )
+
+
+async def _at_tiers(
+    session: Session,
+    items: Mapping[str, GearItem],
+    affixes: Affixes,
+    lines: Mapping[str, Mapping[str, Loss]],
+    level: int,
+) -> tuple[GearFigures, ...]:
+    limits = [gear_limits(tier, level) for tier in SHOWN_TIERS]
+    dressed: list[list[Change]] = [
+        [Equip(item=at_limits(item, affixes[item.base], one, lines[slot])) for slot, item in items.items()]
+        for one in limits
+    ]
+    found = await session.what_if(dressed, METRICS)
+    return tuple(
+        GearFigures(gear=tier, dps=outputs[DPS], ehp=outputs[EHP])
+        for tier, outputs in zip(SHOWN_TIERS, found, strict=True)
+        if DPS in outputs and EHP in outputs
+    )
+
+
+def rolls_of(item: GearItem) -> list[AffixRoll]:
+    """Return the affixes of an item, prefixes first."""
+    return [*item.prefixes, *item.suffixes]
+
+
+def without(item: GearItem, affix: str) -> GearItem:
+    """Return the item without the affix."""
+    return _keeping(item, [roll for roll in rolls_of(item) if roll.id != affix])
+
+
+def at_limits(
+    item: GearItem, affixes: Mapping[str, AffixFact], limits: GearLimits, losses: Mapping[str, Loss]
+) -> GearItem:
+    """Return the item with the same lines as good as the limits allow; the least important ones go when too many."""
+    best = {
+        (fact.side, wording(fact.lines)): fact.id for fact in best_tiers(list(affixes.values()), limits.max_affix_level)
+    }
+    kept = sorted(
+        (roll for roll in rolls_of(item) if roll.id in affixes),
+        key=lambda roll: -losses[roll.id].weight if roll.id in losses else 0.0,
+    )[: limits.max_affixes]
+    swapped = {}
+    for roll in kept:
+        fact = affixes[roll.id]
+        if (other := best.get((fact.side, wording(fact.lines)))) is not None:
+            swapped[roll.id] = changed(roll, id=other)
+    sides = {side: [swapped[r.id] for r in getattr(item, side) if r.id in swapped] for side in ("prefixes", "suffixes")}
+    return changed(item, **sides)
+
+
+def _keeping(item: GearItem, rolls: Sequence[AffixRoll]) -> GearItem:
+    kept = {roll.id for roll in rolls}
+    return changed(
+        item,
+        prefixes=[roll for roll in item.prefixes if roll.id in kept],
+        suffixes=[roll for roll in item.suffixes if roll.id in kept],
+    )
+
+
+def _lower(tier: GearTier) -> GearTier:
+    order = list(GearTier)
+    return order[max(0, order.index(tier) - 1)]
+
+
+def _loss(objective: Objective, now: Outputs, outputs: Outputs) -> Loss:
+    """Return the shares of DPS and EHP that are lost, and whether a demand that was met is not met any more."""
+
+    def share(key: str) -> float:
+        return round(1.0 - outputs.get(key, 0.0) / now[key], 4) if now.get(key, 0.0) > 0 else 0.0
+
+    before, after = objective.shortfalls(now), objective.shortfalls(outputs)
+    return Loss(damage=share(DPS), ehp=share(EHP), needed=any(after[guard] > before[guard] + 1e-9 for guard in before))
