@@ -158,8 +158,9 @@ def _option(brief: Brief, types: list[str], words: list[str], name: str, reason:
     choice = ScalingChoice(
         damage_types=types,
         keywords=words,
-        excluded_gems=[gem.id for gem in brief.catalogue.gems if ruled_out.gem(gem)],
-        excluded_nodes=[node.id for node in brief.nodes if ruled_out.node(node)],
+        # what was named is wanted, although a word of it was ruled out
+        excluded_gems=[gem.id for gem in brief.catalogue.gems if ruled_out.gem(gem) and not brief.is_named(gem.name)],
+        excluded_nodes=[node.id for node in brief.nodes if ruled_out.node(node) and not brief.is_named(node.name)],
         damage_weight=weight,
     )
     return Option(name=name, choice=choice, reason=reason, rejected_because=against)

@@ -166,13 +166,14 @@ async def pools_of(ctx: SearchContext) -> list[SlotPool]:
 async def named_uniques(ctx: SearchContext) -> list[GearItem]:
     """Return the unique items that the user named and the character can wear, each in the first slot that is left.
 
-    Left out: what is above the level, weapons that the main skill cannot be used with, and what a conflict wants gone.
+    Left out: what is above the level, weapons that the main skill cannot be used with, jewels, and what a conflict
+    wants gone for a line on it.
     Of one name the one that the engine reads best is taken.
     """
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
     skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == ctx.plan.delivery.skill_id), None)
     needed = [words for words in (skill.weapon_types if skill else []) if not usable_with(words, frozenset({"Shield"}))]
-    barred = {c.values.slot for c in ctx.plan.constraints if c.demand is Demand.REPLACE_ITEM}
+    barred = {c.values.slot for c in ctx.plan.constraints if c.demand is Demand.REPLACE_ITEM and c.values.line}
     found: list[GearItem] = []
     for options in (await named_in(ctx.engine.facts, ctx.invariants)).uniques:
         for fact in sorted(options, key=lambda one: (one.unparsed, -one.level, one.base)):

@@ -74,8 +74,7 @@ async def ascend(ctx: SearchContext) -> StageResult:
     incumbent = await _opened(ctx)
     if graph is None or ctx.demands.floors.ascendancy_points == 0:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
-    named = await _named(ctx)
-    banned = frozenset(ctx.plan.scaling.excluded_nodes) - frozenset[int]().union(*named)
+    named, banned = await _named(ctx), frozenset(ctx.plan.scaling.excluded_nodes)
     wanted = tuple(ctx.plan.ascendancy.notables)
     search = AscendancySelection(incumbent, graph, wanted, tuple(ctx.plan.scaling.keywords), banned, named)
     owned = await search.run(ctx.demands.floors.ascendancy_points)
@@ -164,9 +163,10 @@ async def _search(
 
 
 async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
-    """Return per passive that the user named the ids that fulfil it."""
-    named = await named_in(ctx.engine.facts, ctx.invariants)
-    return tuple(frozenset(node.id for node in options) for options in named.passives)
+    """Return per passive that the user named the ids that fulfil it and that no conflict wants gone."""
+    named, gone = await named_in(ctx.engine.facts, ctx.invariants), set(ctx.plan.scaling.excluded_nodes)
+    found = (frozenset(node.id for node in options if node.id not in gone) for options in named.passives)
+    return tuple(ids for ids in found if ids)
 
 
 def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:

@@ -12,7 +12,7 @@ from app.model.names import Attribute, Demand
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext, StageResult
 from app.search.gear.bases import usable
-from app.search.gear.loadout import charm_changes, flasks, plainly, pools_of, unwanted
+from app.search.gear.loadout import charm_changes, flasks, named_uniques, plainly, pools_of, unwanted
 from app.search.gear.pool import SlotPool
 from app.search.gear.search import GearSearch
 from app.search.incumbent import EPSILON, Incumbent
@@ -123,9 +123,10 @@ async def _commit(incumbent: Incumbent, changes: Sequence[Change]) -> None:
 
 
 async def _emptied(ctx: SearchContext, damage: Damage, blueprint: Blueprint) -> list[Change]:
-    """Return the changes that take off what must go, and put on flasks that are missing."""
+    """Return the changes that take off what must go, and put on flasks and named uniques that are missing."""
     gone: list[Change] = [Unequip(slot=slot) for slot in sorted(damage.gone) if slot in blueprint.items]
-    filled = await flasks(ctx, usable(await ctx.engine.facts.bases(), ctx))
+    named = await named_uniques(ctx)
+    filled = [*await flasks(ctx, usable(await ctx.engine.facts.bases(), ctx)), *named]
     missing = [item for item in filled if item.slot in damage.gone or item.slot not in blueprint.items]
     return [*gone, *(Equip(item=item) for item in missing)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.knowledge.gems import can_be_main
+from app.knowledge.gems import can_be_main, level_required
 from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
@@ -229,9 +229,9 @@ async def _add_skills(
 
 
 async def _named_skills(ctx: SearchContext) -> list[GemFact]:
-    """Return the skills that the user named beside the main one."""
-    named = await named_in(ctx.engine.facts, ctx.invariants)
-    return [fact for fact in named.skills if fact.id != ctx.plan.delivery.skill_id]
+    """Return the skills that the user named beside the main one and the character can have."""
+    named, main = await named_in(ctx.engine.facts, ctx.invariants), ctx.plan.delivery.skill_id
+    return [fact for fact in named.skills if fact.id != main and level_required(fact) <= ctx.demands.level]
 
 
 async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
