@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from app.knowledge.styles import style_targets
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.demands import FIGHT_S, Floor, Floors
@@ -287,15 +288,16 @@ def objective_for(ctx: SearchContext) -> Objective:
     """
     demands = {constraint.demand for constraint in ctx.plan.constraints}
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
-    asked = asked_figures(ctx.invariants)
+    # what a style asks for gives way to what was asked for in figures
+    asked = style_targets(ctx.invariants.listed("style"), ctx.demands.level) | asked_figures(ctx.invariants)
     life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
-    figures = {stat: figure for one in INVARIANTS.values() if (figure := one.figure) for stat in figure.stats}
+    at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
     return Objective(
         floors=floors,
-        targets={stat: value for stat, value in asked.items() if not figures[stat].at_most},
-        ceilings={stat: value for stat, value in asked.items() if figures[stat].at_most},
+        targets={stat: value for stat, value in asked.items() if stat not in at_most},
+        ceilings={stat: value for stat, value in asked.items() if stat in at_most},
         damage_weight=ctx.plan.scaling.damage_weight,
         ehp_weight=ctx.plan.survivability.ehp_weight * ctx.plan.requirements.ehp_weight,
         pressed=frozenset(

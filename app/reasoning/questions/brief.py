@@ -11,9 +11,8 @@ from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import ELEMENTS
 from app.knowledge.named import Named, named_in
 from app.knowledge.vocabulary import ClassTaste, Preferences, preferences, vocabulary
-from app.knowledge.weapons import word_of
+from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
-from app.model.blueprint import HAND_SLOTS
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, demands_of
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
@@ -99,7 +98,8 @@ class Brief:
     @cached_property
     def weapons(self) -> list[str]:
         """What is to be held, in our words for weapons: what was asked for, and the kinds of items that were named."""
-        kinds = {base.name: word_of(base) for base in self.bases if set(base.slots) & set(HAND_SLOTS)}
+        held = {*MARTIAL, *CASTER, "Shield", "Focus", "Quiver"}
+        kinds = {base.name: word for base in self.bases if (word := word_of(base)) in held}
         worn = [base.name for base in self.named.bases]
         worn += [unique.base for options in self.named.uniques for unique in options]
         return list(dict.fromkeys([*self.listed("weapon"), *(kinds[name] for name in worn if name in kinds)]))

@@ -19,6 +19,7 @@ from app.knowledge.gems import (
     level_required,
     tags,
 )
+from app.knowledge.styles import OF_MAIN_SKILL, OF_MINIONS
 from app.knowledge.weapons import matches
 from app.knowledge.words import by_phrase, closest_to, listing
 from app.model.base import changed
@@ -110,7 +111,7 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
             raise LlmBadOutput(f"the user asked for {brief.skill.name}")
         if not can_be_main(gem):
             raise LlmBadOutput(f"{gem.name} cannot be the main skill: it deals no damage that is calculated")
-        if "minion" in brief.listed("style") and brief.explicit("style") and not is_minion(gem):
+        if OF_MINIONS & set(brief.listed("style")) and brief.explicit("style") and not is_minion(gem):
             raise LlmBadOutput(f"the user asked for minions, {gem.name} is none")
         setup = _answered_setup(answer, brief, gem)
         demands = brief.constraints(self.name, Demand.OTHER_SKILL, Demand.OTHER_WEAPON)
@@ -148,7 +149,8 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
         found: list[BuildConflict] = []
         # a skill asked for by name is not exchanged
         severity = Severity.WARNING if brief.explicit("skill") else Severity.BLOCKING
-        missed = [style for style in brief.listed("style") if gem is not None and not has_style(gem, style)]
+        styles = [style for style in brief.listed("style") if style in OF_MAIN_SKILL]
+        missed = [style for style in styles if gem is not None and not has_style(gem, style)]
         if gem is not None and missed and brief.explicit("style"):
             text = f"{gem.name} is not played as asked: {listing(missed)}."
             found.append(self._mismatch("style", text, Demand.OTHER_SKILL, Severity.WARNING))
@@ -194,7 +196,7 @@ def _ranked(brief: Brief) -> list[Judgement]:
     asked = brief.skill
     fitting = [gem for gem in brief.catalogue.active if can_be_main(gem) and not brief.exclusions.gem(gem)]
     reachable = [gem for gem in fitting if level_required(gem) <= brief.demands.level] or fitting
-    wants_minions = "minion" in brief.listed("style") or (asked is not None and is_minion(asked))
+    wants_minions = bool(OF_MINIONS & set(brief.listed("style"))) or (asked is not None and is_minion(asked))
     of_kind = [gem for gem in reachable if is_minion(gem) == wants_minions] or reachable or list(brief.catalogue.active)
     judged = sorted((judge(brief, gem) for gem in of_kind), key=lambda j: (-j.total, j.gem.id))
     if asked is None:

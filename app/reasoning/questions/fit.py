@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.knowledge.gems import attributes_of, dealt, has_style, is_attack, is_minion, level_required, tags
+from app.knowledge.styles import OF_MAIN_SKILL
 from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
 from app.knowledge.words import listing
 from app.model.facts import GemFact
@@ -27,6 +28,9 @@ _ODD_WORDS = {
     "grenade": "grenades have a cooldown and a fuse",
     "targetsdestructiblecorpses": "it needs corpses, which bosses do not leave",
 }
+_WISHED, _GUESSED = 60.0, 25.0
+"""Points of a style that the user asked for: as much as a damage type; and of one that was guessed."""
+
 _MAPPING = frozenset({"area", "chaining", "projectile", "nova"})
 _BOSSING = frozenset({"strike", "sustained", "meleesingletarget", "channelling", "projectile"})
 
@@ -84,7 +88,7 @@ def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
     """Order set-ups: those asked for, then those the class usually holds, then our own order."""
     asked = brief.weapons
     hits = matches(asked, setup.weapon) + (setup.off_hand in asked)
-    if "block" in brief.listed("defence"):
+    if "block" in brief.listed("defence") or "max_block" in brief.listed("style"):
         hits += setup.off_hand == "Shield"
     own = brief.class_taste.weapons
     usual = own.index(setup.weapon) if setup.weapon in own else len(own)
@@ -118,8 +122,9 @@ class Judgement:
 
 def judge(brief: Brief, gem: GemFact) -> Judgement:
     """Judge a main skill."""
-    styles, own = brief.listed("style"), tags(gem)
-    style = sum(25.0 if has_style(gem, style) else -25.0 for style in styles)
+    styles, own = [style for style in brief.listed("style") if style in OF_MAIN_SKILL], tags(gem)
+    weight = _WISHED if brief.explicit("style") else _GUESSED
+    style = sum(weight if has_style(gem, style) else -weight for style in styles)
     goal, goal_words = {
         Goal.MAPPING: (2.0 * len(own & _MAPPING), "it clears packs less widely"),
         Goal.BOSSING: (2.0 * len(own & _BOSSING), "it hits a single target less well"),

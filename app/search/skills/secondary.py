@@ -109,29 +109,30 @@ class SkillSearch:
             hopeful = [offer for offer in others if shared.isdisjoint(tag.lower() for tag in offer.fact.tags)]
         return added
 
-    async def require(self, facts: Sequence[GemFact], kept: Collection[str], known: Mapping[str, GemFact]) -> None:
-        """Add the skills whatever they are worth, where the character can use them, at the best of their levels.
+    async def require(
+        self, wishes: Sequence[Sequence[GemFact]], kept: Collection[str], known: Mapping[str, GemFact]
+    ) -> None:
+        """Add one skill of each wish whatever it is worth, where the character can use it, at the best level.
 
         Where there is no room or no Spirit for one, groups led by none of the `kept` give theirs up, the last first.
         """
-        for fact in facts:
+        for wish in wishes:
+            reserves = any(fact.spirit for fact in wish)
             others: list[int] = []
             for index, group in enumerate(self.incumbent.blueprint.groups, start=1):
                 led_by = known.get(group.gems[0].gem_id)
                 is_free = index != self.incumbent.blueprint.main_group and group.gems[0].gem_id not in kept
-                if is_free and (not fact.spirit or (led_by is not None and led_by.spirit > 0)):
+                if is_free and (not reserves or (led_by is not None and led_by.spirit > 0)):
                     others.append(index)
             for count in range(len(others) + 1):
                 gone: list[Change] = [RemoveGroup(index=index) for index in reversed(others[len(others) - count :])]
                 index = len(self.incumbent.blueprint.groups) - count + 1
                 ways: list[list[Change]] = [
-                    [*gone, SetGroup(index=index, group=offer.group)] for offer in self.offers([fact])
+                    [*gone, SetGroup(index=index, group=offer.group)] for offer in self.offers(wish)
                 ]
                 found = await self.incumbent.outputs_of(ways) if index <= MOST_GROUPS else []
                 scores = [
-                    self.incumbent.objective.score(out)
-                    if not fact.spirit or out.get(FREE_SPIRIT, 0.0) >= 0
-                    else -math.inf
+                    self.incumbent.objective.score(out) if not reserves or out.get(FREE_SPIRIT, 0.0) >= 0 else -math.inf
                     for out in found
                 ]
                 best = max(range(len(scores)), key=lambda i: (scores[i], -i), default=None)

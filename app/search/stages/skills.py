@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.knowledge.gems import can_be_main, level_required
+from app.knowledge.gems import can_be_main, level_required, tags
 from app.knowledge.named import named_in
+from app.knowledge.styles import OF_FURTHER_SKILLS, SUPPORTS
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
 from app.model.construction import StageNotes
@@ -154,8 +155,13 @@ async def _rules(
     dropped = {c.values.gem for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT and c.values.gem}
     excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
     lineage = MOST_LINEAGE - sum(facts[gem_id].lineage for gem_id in used if gem_id in facts)
-    named = tuple(fact.id for fact in (await named_in(ctx.engine.facts, ctx.invariants)).supports)
-    return SupportRules(ctx.demands.level, ctx.demands.gear, excluded, ctx.plan.scaling.keywords, slots, lineage, named)
+    named = [fact.id for fact in (await named_in(ctx.engine.facts, ctx.invariants)).supports]
+    if index == incumbent.blueprint.main_group:
+        ids = {fact.name: fact.id for fact in facts.values() if fact.kind == "support"}
+        ailments = [name for style in ctx.invariants.listed("style") for name in SUPPORTS.get(style, ())]
+        named += [ids[name] for name in ailments if name in ids]
+    level, gear, words = ctx.demands.level, ctx.demands.gear, ctx.plan.scaling.keywords
+    return SupportRules(level, gear, excluded, words, slots, lineage, tuple(named))
 
 
 async def persistent_skills(ctx: SearchContext) -> StageResult:
@@ -189,7 +195,8 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     """Add curses, marks and the plan's helper skills where they measurably help."""
     gems = await ctx.engine.facts.gems()
     planned = {*ctx.plan.delivery.helper_skills, *(fact.id for fact in await _named_skills(ctx))}
-    wanted = [f for f in gems if f.id in planned or f.name in planned or HELPER_TAGS & {t.lower() for t in f.tags}]
+    helping = HELPER_TAGS | (OF_FURTHER_SKILLS & set(ctx.invariants.listed("style")))
+    wanted = [f for f in gems if f.id in planned or f.name in planned or helping & {t.lower() for t in f.tags}]
     return await _add_skills(ctx, [f for f in wanted if not f.spirit], HELPERS, "helpers", anew=True)
 
 
@@ -211,8 +218,11 @@ async def _add_skills(
     offered = [fact for fact in wanted if fact.id not in set(ctx.plan.scaling.excluded_gems)]
     named = [fact for fact in await _named_skills(ctx) if fact in offered]
     missing = [fact for fact in named if not group_index(incumbent.blueprint, fact.id)]
-    await search.require(missing, {fact.id for fact in await _named_skills(ctx)}, facts)
-    required = [fact for fact in missing if group_index(incumbent.blueprint, fact.id)]
+    before = {group.gems[0].gem_id for group in incumbent.blueprint.groups}
+    kept = {fact.id for fact in await _named_skills(ctx)}
+    await search.require([[fact] for fact in missing], kept, facts)
+    await search.require(_of_styles(ctx, offered, [facts[i] for i in sorted(before | kept) if i in facts]), kept, facts)
+    required = [facts[i] for group in incumbent.blueprint.groups if (i := group.gems[0].gem_id) not in before]
     added = [*required, *await search.add([fact for fact in offered if fact not in named], most)]
     for fact in added:
         index = group_index(incumbent.blueprint, fact.id)
@@ -226,6 +236,16 @@ async def _add_skills(
             )
     names = ", ".join(fact.name for fact in added)
     return StageResult(incumbent.blueprint, label=f"{what}: {names or 'nothing that helps'}")
+
+
+def _of_styles(ctx: SearchContext, offered: Sequence[GemFact], used: Sequence[GemFact]) -> list[list[GemFact]]:
+    """Return per style that a further skill brings, and none that is used does, the skills that would."""
+    styles = sorted(OF_FURTHER_SKILLS & set(ctx.invariants.listed("style")))
+    real = [fact for fact in offered if fact.colour is not None and level_required(fact) <= ctx.demands.level]
+    found = [
+        [fact for fact in real if style in tags(fact)] for style in styles if not any(style in tags(f) for f in used)
+    ]
+    return [wish for wish in found if wish]
 
 
 async def _named_skills(ctx: SearchContext) -> list[GemFact]:

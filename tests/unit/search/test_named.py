@@ -274,3 +274,23 @@ async def test_names_are_found_whatever_they_name_and_unknown_ones_are_nothing(c
 @pytest.mark.parametrize("names", [[], ["Sun", "Moon"]])
 def test_demands_know_what_was_named(names: list[str]) -> None:
     assert demands_of(wished(with_=names)).floors.gear.named == names
+
+
+async def test_an_ailment_that_is_wished_for_has_its_support(context: Context) -> None:
+    gems = [
+        active("zap"),
+        support("strong", "50 more"),
+        support("Poison I", "-9 more"),
+        support("Poison II", "-9 more"),
+    ]
+    gems[3] = gems[3].model_copy(update={"level_requirements": [95]})
+    ctx = replace(context(World(gems=gems), level=1), invariants=wished(style=["poison"]))
+    assert {g.gem_id for g in (await main_supports(ctx)).blueprint.groups[0].gems} == {"zap", "strong", "Poison I"}
+
+
+async def test_a_warcry_that_is_wished_for_is_used_once(context: Context) -> None:
+    cries = [active(name, effect, tags=["warcry"], colour="str") for name, effect in (("a", "-9 inc"), ("b", "-1 inc"))]
+    world = World(gems=[active("zap"), *cries])
+    assert led((await helper_skills(context(world))).blueprint) == ["zap"]
+    ctx = replace(context(world), invariants=wished(style=["warcry"]))
+    assert led((await helper_skills(ctx)).blueprint) == ["zap", "b"]

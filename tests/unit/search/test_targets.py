@@ -138,3 +138,12 @@ async def test_an_impossible_target_does_not_spoil_the_rest(context: Context) ->
     _, found = await dressed(context, dps=2e7, mana=1e9, ehp=1e9)
     for key in ("FireResist", "ColdResist", "LightningResist", "TotalEHP", "DPS"):
         assert found[key] >= plain[key] * 0.999
+
+
+def test_styles_set_targets_and_figures_win(context: Context) -> None:
+    style = Invariant(
+        field="style", value=["max_block", "life_stacking"], provenance=Provenance.EXPLICIT, reason="said"
+    )
+    said = asked(life=1234)
+    ctx = replace(context(World()), invariants=InvariantSet(invariants=[style, *said.invariants]))
+    assert objective_for(ctx).targets == {"EffectiveBlockChance": 75.0, "Life": 1234}

@@ -1,0 +1,56 @@
+"""What styles ask of a build: of its main skill, of its supports, of further skills, of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+OF_MAIN_SKILL = frozenset(
+    {
+        "attack", "bear", "bleed", "channelling", "companion", "critical", "damage_over_time", "grenade", "ignite",
+        "melee", "minion", "poison", "projectile", "shapeshift", "slam", "spell", "totem", "wolf", "wyvern",
+    }
+)  # fmt: skip
+"""Styles that the main skill has or has not; the others are about the rest of the build."""
+
+OF_MINIONS = frozenset({"minion", "companion"})
+
+OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "warcry"})
+"""Styles that a skill beside the main one brings: one with this tag."""
+
+SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "poison": ("Poison III", "Poison II", "Poison I"),
+        "bleed": ("Bleed IV", "Bleed III", "Bleed II", "Bleed I"),
+        "ignite": ("Ignite III", "Ignite II", "Ignite I"),
+    }
+)
+"""Supports by which any hit brings about the ailment, the strongest first: one of them is used."""
+
+MAXIMUM_BLOCK = 75.0
+"""Percent: no character blocks more without help."""
+
+_AT_ANY_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
+    {"max_block": ("EffectiveBlockChance", MAXIMUM_BLOCK)}
+)
+_PER_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
+    {
+        "strength_stacking": ("Str", 3.5),
+        "dexterity_stacking": ("Dex", 3.5),
+        "intelligence_stacking": ("Int", 3.5),
+        "life_stacking": ("Life", 30.0),
+        "mana_stacking": ("Mana", 25.0),
+        "energy_shield_stacking": ("EnergyShield", 60.0),
+        "armour_stacking": ("Armour", 150.0),
+        "evasion_stacking": ("Evasion", 150.0),
+        "spirit_stacking": ("Spirit", 3.0),
+    }
+)
+"""Per character level what somebody has who stacks the figure: about half as much again as others of the class."""
+
+
+def style_targets(styles: Iterable[str], level: int) -> dict[str, float]:
+    """Return the figures that the styles ask for at the level, under the engine's names."""
+    wished = set(styles)
+    found = {stat: value for style, (stat, value) in _AT_ANY_LEVEL.items() if style in wished}
+    return found | {stat: value * level for style, (stat, value) in _PER_LEVEL.items() if style in wished}
