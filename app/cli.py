@@ -292,7 +292,7 @@ def refine(
 @app.command()
 def bench(
     kind: Annotated[
-        Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear"],
+        Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear", "wishes"],
         typer.Argument(help="What to measure"),
     ],
     folder: Annotated[
@@ -304,7 +304,7 @@ def bench(
     as_json: JsonFlag = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="quality: prompts; tree, refine, gear: builds named like this"),
+        typer.Option(metavar="NAME", help="quality, wishes: prompts; tree, refine, gear: builds named like this"),
     ] = None,
     scan: Annotated[bool, typer.Option("--scan", help="tree: compare with a full scan before every purchase")] = False,
 ) -> None:

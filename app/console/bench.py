@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import typer
 
-from app.bench import baseline, builds, gear, quality, reasoners, refinement, service, trees, whatif
+from app.bench import baseline, builds, gear, quality, reasoners, refinement, service, trees, whatif, wishes
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 
-Kind = Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear"]
+Kind = Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear", "wishes"]
 BENCHMARKS: dict[Kind, Callable[[Settings], Awaitable[dict[str, Any]]]] = {
     "baseline": baseline.measure,
     "build": builds.measure,
@@ -39,9 +39,9 @@ async def measure(
         NotAvailable: this version does not have the benchmark yet.
         InputError: an option is given for another benchmark, or `only` matches nothing.
     """
-    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "gear", "service"):
+    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "gear", "service", "wishes"):
         raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
-    if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service"):
+    if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service", "wishes"):
         raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
     if (folder and kind not in ("tree", "refine", "gear", "whatif", "quality")) or (scan and kind != "tree"):
         raise InputError(
@@ -54,6 +54,7 @@ async def measure(
         "refine": lambda: refinement.measure(settings, folder, only),
         "service": lambda: service.measure(settings, only),
         "whatif": lambda: whatif.measure(settings, folder),
+        "wishes": lambda: wishes.measure(settings, only),
         "tree": lambda: trees.measure(settings, folder, only, scan),
     }
     report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.conflicts.order import blocking, in_order, merged, resolvable
 from app.model.base import changed
@@ -22,8 +22,14 @@ MOST_STOPS = 2
 Pick = tuple[BuildConflict, Suggestion]
 
 
+@dataclass(frozen=True)
 class IteratePhase:
-    """One step: judge whether the last attempt helped, then re-open what the next attempt needs, or give up."""
+    """One step: judge whether the last attempt helped, then re-open what the next attempt needs, or give up.
+
+    `most`: rounds of improvement that a build gets.
+    """
+
+    most: int = MOST_ITERATIONS
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Return the state with questions re-opened (`reopened`), or the best build with caveats (`gave_up`)."""
@@ -32,7 +38,7 @@ class IteratePhase:
         if worse:
             state = restored(state)
         state = changed(state, emergency_stops=state.emergency_stops + 1 if worse else 0)
-        reason = _why_stop(state)
+        reason = _why_stop(state, self.most)
         picks = [] if reason else await self._picks(ctx, state)
         if not picks:
             return await _give_up(ctx, state, reason or "Nothing is left to try.")
@@ -116,11 +122,11 @@ def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> Buil
     return changed(conflict, tried=tried, attempts=attempts)
 
 
-def _why_stop(state: BuildState) -> str | None:
+def _why_stop(state: BuildState, most: int) -> str | None:
     if state.emergency_stops >= MOST_STOPS:
         return "The last two attempts made the build worse, so this is the best one that was found."
-    if state.iteration >= MOST_ITERATIONS:
-        return f"After {MOST_ITERATIONS} rounds of improvement some demands are still not met."
+    if state.iteration >= most:
+        return f"After {most} rounds of improvement some demands are still not met."
     return None
 
 

@@ -19,7 +19,7 @@ from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
 from app.phases.explore.refinement import RefineExplore
 from app.phases.explore.strategic import StrategicExplore
-from app.phases.iterate import IteratePhase
+from app.phases.iterate import MOST_ITERATIONS, IteratePhase
 from app.phases.validate.accounts import WithAccounts
 from app.phases.validate.judgement import RefineValidate, ValidatePhase
 from app.reasoning.recorded import RecordedReasoner
@@ -101,10 +101,12 @@ async def open_services(
     take_up: bool = False,
     events: Callable[[EventStore], EventStore] | None = None,
     recorded: bool = True,
+    iterations: int = MOST_ITERATIONS,
 ) -> AsyncIterator[Services]:
     """Open everything; with `take_up`, builds that an earlier process left unfinished go on.
 
-    For measuring: `events` goes between the calls and their records, and without `recorded` there are none.
+    For measuring: `events` goes between the calls and their records, and without `recorded` there are none;
+    `iterations` bounds the rounds of improvement.
 
     Raises:
         StorageLocked: another process runs builds on the same store.
@@ -118,7 +120,7 @@ async def open_services(
         tools = tool_runner(settings, kept, opened.events, cache, observer) if recorded else UnrecordedRunner(kept)
         reasoners = ConfiguredReasoners(settings, opened.events, tools)
         contexts = StepContexts(engines, tools, reasoners, memory_store(settings, opened))
-        runner = _runner(settings, opened, contexts, counts, traced)
+        runner = _runner(settings, opened, contexts, counts, traced, iterations)
         try:
             if take_up:
                 await runner.start()
@@ -130,23 +132,31 @@ async def open_services(
             await cache.close()
 
 
-def phase_steps(sessions: int = 4) -> Mapping[Phase, PhaseStep]:
-    """Return the step of every phase that runs; complete is an end. `sessions`: engine sessions construct may share."""
+def phase_steps(sessions: int = 4, iterations: int = MOST_ITERATIONS) -> Mapping[Phase, PhaseStep]:
+    """Return the step of every phase that runs; complete is an end.
+
+    `sessions`: engine sessions construct may share. `iterations`: rounds of improvement that a build gets.
+    """
     return {
         Phase.DECOMPOSE: DecomposePhase(),
         Phase.EXPLORE: ByMode(RefineExplore(sessions), StrategicExplore(ExplorePhase(), sessions)),
         Phase.CONSTRUCT: ByMode(RefineConstruct(sessions), ConstructPhase(sessions)),
         Phase.VALIDATE: WithAccounts(ByMode(RefineValidate(), ValidatePhase())),
-        Phase.ITERATE: WithAccounts(IteratePhase()),
+        Phase.ITERATE: WithAccounts(IteratePhase(iterations)),
     }
 
 
 def _runner(
-    settings: Settings, opened: Storage, contexts: StepContexts, counts: ToolCounts, traced: Tracing | None
+    settings: Settings,
+    opened: Storage,
+    contexts: StepContexts,
+    counts: ToolCounts,
+    traced: Tracing | None,
+    iterations: int,
 ) -> Runner:
     driver = Driver(
         opened.builds,
-        phase_steps(sessions=engine_workers(settings)),
+        phase_steps(engine_workers(settings), iterations),
         contexts,
         DriverLimits(budget_s=settings.build_budget_seconds),
         memory=memory_store(settings, opened),

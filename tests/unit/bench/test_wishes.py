@@ -1,0 +1,35 @@
+"""`bench wishes`: what it reads off builds and how it compares the two runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.bench.wishes import compared, load
+from app.core.errors import InputError
+
+
+def row(outcome: str, iterations: int = 0, **wishes: str) -> dict[str, Any]:
+    return {"prompt": "a", "outcome": outcome, "iterations": iterations, "seconds": 1.0, "wishes": wishes}
+
+
+def test_the_suite_has_forty_prompts_and_can_be_narrowed() -> None:
+    assert len(load()) == 40
+    assert [one.prompt for one in load(["TITAN", "occultist"])]
+    with pytest.raises(InputError, match="No prompt"):
+        load(["no such words"])
+
+
+def test_a_wish_that_only_iterating_met_is_told_and_so_is_one_that_it_lost() -> None:
+    usual = [row("caveats", 2, life="met", dps="unmet", ehp="met")]
+    found = compared(usual, [row("caveats", life="unmet", dps="met", ehp="met")])
+    assert (found["by_iterating"], found["lost"]) == (["a: life"], ["a: dps"])
+    assert found["totals"]["wishes"] == {"met": 2, "unmet": 1}
+    assert found["totals"]["iterated"] == 1
+
+
+@pytest.mark.parametrize(("state", "unsound"), [("unmet", ["a"]), ("not_understood", ["a"]), ("no_effect", [])])
+def test_a_validated_build_with_an_open_wish_is_named(state: str, unsound: list[str]) -> None:
+    found = compared([row("validated", life=state)], [row("validated", life="met")])
+    assert found["totals"]["validated_with_unmet"] == unsound
