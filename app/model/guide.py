@@ -35,7 +35,8 @@ class GemStep(Model):
 class Loss(Model):
     """What a build loses: shares (0-1) of damage per second and effective hit points, below 0 a gain.
 
-    `needed`: something that must be met (resistances, attributes, Spirit, what pays for the skill) is not met any more.
+    `needed`: something that must be met (resistances, attributes, Spirit, what pays for the skill, speed of boots) is met
+    less.
     """
 
     damage: float = 0.0

@@ -12,10 +12,10 @@ from app.model.demands import Demands, GearLimits, gear_limits
 from app.model.facts import AffixFact
 from app.model.guide import GearFigures, Loss
 from app.model.names import GearTier
-from app.model.stats import DPS, EHP
+from app.model.stats import DPS, EHP, MOVEMENT
 from app.search.gear.legality import knowledge
 from app.search.gear.pool import best_tiers, wording
-from app.search.incumbent import required_attributes
+from app.search.incumbent import EPSILON, required_attributes
 from app.search.objective import METRICS, Objective
 
 SHOWN_TIERS = (GearTier.STARTER, GearTier.MID, GearTier.ENDGAME)
@@ -28,7 +28,7 @@ Affixes = Mapping[str, Mapping[str, AffixFact]]
 class ItemWorth:
     """Per slot: what is lost without each affix (by id), and with the same lines one gear tier lower.
 
-    `at_tiers`: the build's figures with the same lines at what each tier has.
+    `at_tiers`: the build's figures with the same lines at what each tier has, none where a low level makes them all one.
     """
 
     lines: Mapping[str, Mapping[str, Loss]]
@@ -74,11 +74,12 @@ async def _at_tiers(
         for one in limits
     ]
     found = await session.what_if(dressed, METRICS)
-    return tuple(
+    figures = tuple(
         GearFigures(gear=tier, dps=outputs[DPS], ehp=outputs[EHP])
         for tier, outputs in zip(SHOWN_TIERS, found, strict=True)
         if DPS in outputs and EHP in outputs
     )
+    return figures if len({(one.dps, one.ehp) for one in figures}) > 1 else ()
 
 
 def rolls_of(item: GearItem) -> list[AffixRoll]:
@@ -126,10 +127,12 @@ def _lower(tier: GearTier) -> GearTier:
 
 
 def _loss(objective: Objective, now: Outputs, outputs: Outputs) -> Loss:
-    """Return the shares of DPS and EHP that are lost, and whether a demand that was met is not met any more."""
+    """Return the shares of DPS and EHP that are lost, and whether a demand is met less, or one walks slower."""
 
     def share(key: str) -> float:
         return round(1.0 - outputs.get(key, 0.0) / now[key], 4) if now.get(key, 0.0) > 0 else 0.0
 
     before, after = objective.shortfalls(now), objective.shortfalls(outputs)
-    return Loss(damage=share(DPS), ehp=share(EHP), needed=any(after[guard] > before[guard] + 1e-9 for guard in before))
+    unmet = any(after[guard] > before[guard] + EPSILON for guard in before)
+    slower = outputs.get(MOVEMENT, 1.0) < now.get(MOVEMENT, 1.0) - EPSILON
+    return Loss(damage=share(DPS), ehp=share(EHP), needed=unmet or slower)

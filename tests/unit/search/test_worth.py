@@ -91,3 +91,9 @@ def test_of_too_many_lines_the_least_important_go() -> None:
     limits = changed(gear_limits(GearTier.MIRROR, 90), max_affixes=2)
     kept = at_limits(RING, known, limits, losses)
     assert {roll.id for roll in (*kept.prefixes, *kept.suffixes)} == {"fire", "edge2"}
+
+
+async def test_at_a_level_where_all_tiers_are_alike_they_are_not_compared() -> None:
+    calculator, young = engine(), changed(BUILD, level=24)
+    found = await worth_of_items(calculator.facts, calculator.new_session(young), young, changed(MADE, level=24))
+    assert found.at_tiers == ()
