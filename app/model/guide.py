@@ -35,8 +35,7 @@ class GemStep(Model):
 class Loss(Model):
     """What a build loses: shares (0-1) of damage per second and effective hit points, below 0 a gain.
 
-    `needed`: something that must be met (resistances, attributes, Spirit, what pays for the skill, speed of boots) is met
-    less.
+    `needed`: a demand (resistances, attributes, Spirit, what pays for the skill) is met less, or one walks slower.
     """
 
     damage: float = 0.0

@@ -28,7 +28,7 @@ Affixes = Mapping[str, Mapping[str, AffixFact]]
 class ItemWorth:
     """Per slot: what is lost without each affix (by id), and with the same lines one gear tier lower.
 
-    `at_tiers`: the build's figures with the same lines at what each tier has, none where a low level makes them all one.
+    `at_tiers`: the build's figures with the same lines at what each tier has; none where those are one.
     """
 
     lines: Mapping[str, Mapping[str, Loss]]
