@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.engine.base import Facts
 from app.knowledge.things import Thing, ThingKind, things_of
 from app.knowledge.words import phrase
+from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
 from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
 
@@ -52,6 +54,15 @@ async def named_in(facts: Facts, invariants: InvariantSet) -> Named:
         ),
         bases=tuple(bases[one.id] for one in first if one.kind is ThingKind.BASE),
     )
+
+
+def names_in(blueprint: Blueprint, nodes: Iterable[NodeFact]) -> set[str]:
+    """Return the comparable names of all gems, passives, items and bases of a build."""
+    owned = {node.id for node in blueprint.nodes}
+    found = {node.name for node in nodes if node.id in owned}
+    found |= {gem.name for group in blueprint.groups for gem in group.gems}
+    found |= {name for item in blueprint.items.values() for name in (item.title, item.base)}
+    return {phrase(name) for name in found}
 
 
 _PASSIVES = frozenset({ThingKind.KEYSTONE, ThingKind.NOTABLE})

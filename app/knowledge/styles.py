@@ -18,6 +18,19 @@ OF_MINIONS = frozenset({"minion", "companion"})
 OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "warcry"})
 """Styles that a skill beside the main one brings: one with this tag."""
 
+OVER_TIME: Mapping[str, float] = MappingProxyType(
+    {
+        "Contagion": 1.0,
+        "Profane Ritual": 1.0,
+        "Tornado": 1.0,
+        "Incinerate": 0.5,
+        "Exsanguinate": 0.45,
+        "Flame Wall": 0.2,
+    }
+)
+"""Share of damage over time in what Path of Building 0.20 calculates of the bare skill at level 90; of skills with such
+damage that are not here (Essence Drain, Soulrend) it calculates the hit alone."""
+
 SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "poison": ("Poison III", "Poison II", "Poison I"),

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.core.errors import AppError, EngineError
+from app.knowledge.named import names_in
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import Change, Deallocate, SetGroup
 from app.model.moves import Move, Trial
@@ -104,7 +106,10 @@ class MoveExperimenter:
         ]
 
     async def keep(self, moves: Sequence[Move]) -> str:
-        """Commit the moves if the build is better with them and as legal as before; return why not, or nothing."""
+        """Commit the moves if the build is better with them, as legal as before, and has what the user named in it.
+
+        Return why they were not committed, or nothing.
+        """
         trial = await self._trial(moves, [])
         if trial.gain is None or trial.gain <= WORTHWHILE:
             return trial.problem or "the engine finds no gain"
@@ -115,6 +120,9 @@ class MoveExperimenter:
         problem = "" if self.incumbent.score > score + WORTHWHILE else "together with its requirements it gains nothing"
         if new := await self._faults() - faults:
             problem = sorted(new)[0]
+        nodes, named = await self._ctx.engine.facts.nodes(), {phrase(n) for n in self._ctx.invariants.listed("with")}
+        if lost := named & names_in(before, nodes) - names_in(self.incumbent.blueprint, nodes):
+            problem = f"the user asked for {sorted(lost)[0]}"
         if problem:
             await self.incumbent.rewind(before)
             await self.incumbent.learn_requirements()

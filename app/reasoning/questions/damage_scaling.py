@@ -67,7 +67,9 @@ class ScalingQuestion(QuestionKind[ScalingAnswer]):
         plain = _option(brief, types, words, plain_name, plain_reason, further)
         broad = _option(brief, types, ["Damage"], "any damage", "", "it is less focused")
         hits = gem is not None and not is_minion(gem) and "degenonlyspelldamage" not in tags(gem)
-        can_be_critical = "critical" in brief.listed("style") or (hits and "critical" not in brief.exclusions.terms)
+        styles = brief.listed("style")
+        hits = hits and "damage_over_time" not in styles
+        can_be_critical = "critical" in styles or (hits and "critical" not in brief.exclusions.terms)
         first, second = (critical, plain) if can_be_critical else (plain, critical)
         chosen = self.fresh(brief, self._heavier(brief, first))
         provenance = Provenance.EXPLICIT if brief.explicit("damage_type") else Provenance.INFERRED

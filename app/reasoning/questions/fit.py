@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.knowledge.gems import attributes_of, dealt, has_style, is_attack, is_minion, level_required, tags
-from app.knowledge.styles import OF_MAIN_SKILL
+from app.knowledge.styles import OF_MAIN_SKILL, OVER_TIME
 from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
 from app.knowledge.words import listing
 from app.model.facts import GemFact
@@ -125,6 +125,8 @@ def judge(brief: Brief, gem: GemFact) -> Judgement:
     styles, own = [style for style in brief.listed("style") if style in OF_MAIN_SKILL], tags(gem)
     weight = _WISHED if brief.explicit("style") else _GUESSED
     style = sum(weight if has_style(gem, style) else -weight for style in styles)
+    if "damage_over_time" in styles and any(one.name in OVER_TIME for one in brief.catalogue.active):
+        style += weight * (OVER_TIME.get(gem.name, 0.0) - 0.5)
     goal, goal_words = {
         Goal.MAPPING: (2.0 * len(own & _MAPPING), "it clears packs less widely"),
         Goal.BOSSING: (2.0 * len(own & _BOSSING), "it hits a single target less well"),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot
 
+from app.knowledge.named import named_in
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, Equip, GearItem, SetGroup, SkillGroup
 from app.model.facts import BaseFact, GemFact
@@ -74,12 +76,14 @@ def tree_search(work: Work) -> TreeSearch:
     filled = [slot.removeprefix(JEWEL_SLOT) for slot in blueprint.items if slot.startswith(JEWEL_SLOT)]
     jewels = [graph.nodes[int(spot)] for spot in filled if spot.isdigit() and int(spot) in graph.nodes]
     reached = {n.id for n in graph.nodes.values() for j in jewels if hypot(n.x - j.x, n.y - j.y) <= JEWEL_REACH}
+    wanted = {phrase(name) for name in work.ctx.invariants.listed("with")}
+    named = frozenset(node for node in owned if phrase(graph.nodes[node].name) in wanted)
     return TreeSearch(
         work.incumbent,
         graph,
         work.ctx.plan.scaling.keywords,
         banned=banned_nodes(work.ctx, graph),
-        fixed=sockets | (owned & graph.roots) | apart | anchors(graph, owned, apart),
+        fixed=sockets | (owned & graph.roots) | apart | anchors(graph, owned, apart) | named,
         local=frozenset(reached),
         limits=LIMITS,
         sockets=KeptSockets(),
@@ -190,8 +194,14 @@ class SupportExchange:
             return
         others = [g for i, g in enumerate(groups, start=1) if i != index]
         used = frozenset(gem.gem_id for other in others for gem in other.gems)
-        slots = max(1, len(group.gems) - 1)
-        rules = SupportRules(work.ctx.demands.level, work.ctx.demands.gear, used, work.ctx.plan.scaling.keywords, slots)
+        rules = SupportRules(
+            work.ctx.demands.level,
+            work.ctx.demands.gear,
+            used | set(work.ctx.plan.scaling.excluded_gems),
+            work.ctx.plan.scaling.keywords,
+            slots=max(1, len(group.gems) - 1),
+            required=tuple(fact.id for fact in (await named_in(work.ctx.engine.facts, work.ctx.invariants)).supports),
+        )
         search = SupportSelection(work.incumbent, index, rules, work.gems)
         await search.run(await work.ctx.engine.facts.supports_for(group.gems[0].gem_id))
 
@@ -223,7 +233,9 @@ class SpiritSpending:
     async def _search(self, work: Work) -> tuple[SkillSearch, list[GemFact]]:
         held = await weapon_types(work.now())
         free = work.incumbent.outputs.get(FREE_SPIRIT, 0.0)
-        wanted = [fact for fact in work.gems.values() if fact.kind == "active" and 0 < fact.spirit <= free]
+        excluded = set(work.ctx.plan.scaling.excluded_gems)
+        active = [fact for fact in work.gems.values() if fact.kind == "active" and fact.id not in excluded]
+        wanted = [fact for fact in active if 0 < fact.spirit <= free]
         return SkillSearch(work.incumbent, work.ctx.demands.level, held), sorted(wanted, key=lambda fact: fact.id)
 
 

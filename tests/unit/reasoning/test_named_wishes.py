@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
 from app.model.names import Provenance, SubProblemName
@@ -15,7 +17,7 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.reasoning.rules import RulesReasoner
-from tests.fakes.engine import FactsEngine
+from tests.fakes.engine import FactsEngine, skill, small_facts
 from tests.unit.reasoning.planning import decision, plan_with
 
 Q = SubProblemName
@@ -91,3 +93,16 @@ async def test_max_block_holds_a_shield(world: FactsEngine) -> None:
     found = (await answers(world, "mace warrior", style=["max_block"], weapon=["One Hand Mace"]))[Q.DAMAGE_DELIVERY]
     assert isinstance(found, DeliveryChoice)
     assert found.off_hand == "Shield"
+
+
+async def test_damage_over_time_is_dealt_by_a_skill_whose_damage_over_time_is_calculated() -> None:
+    facts = small_facts()
+    chaos = "spell duration chaos intelligence damageovertime"
+    gems = [*facts.gem_facts, skill("Contagion", f"{chaos} area"), skill("Essence Drain", f"{chaos} damage projectile")]
+    world = FactsEngine(replace(facts, gem_facts=gems))
+    made = await answers(world, "witch", style=["damage_over_time"], damage_type=["chaos"])
+    found, scaling = made[Q.DAMAGE_DELIVERY], made[Q.DAMAGE_SCALING]
+    assert isinstance(found, DeliveryChoice)
+    assert isinstance(scaling, ScalingChoice)
+    assert found.skill_name == "Contagion"
+    assert not any("Critical" in word for word in scaling.keywords)

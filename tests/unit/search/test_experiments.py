@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from pydantic import TypeAdapter
 
 from app.core.errors import UnknownFact
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
+from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import AffixFact, BaseFact, UniqueFact
 from app.model.moves import Move
+from app.model.names import Provenance
 from app.search.experiments import MoveExperimenter
 from tests.fakes.arithmetic import World, active, node, support
 from tests.unit.search.conftest import START, Context
@@ -173,3 +176,13 @@ async def test_a_unique_is_worn_within_the_gear_tier(context: Context) -> None:
     poor = ctx.demands.floors.model_copy(update={"gear": ctx.demands.floors.gear.model_copy(update={"max_uniques": 0})})
     refused = await MoveExperimenter.open(context(geared(), blueprint, floors=poor))
     assert "takes no uniques" in await refused.keep(wear)
+
+
+async def test_ideas_that_lose_what_the_user_named_are_refused(context: Context) -> None:
+    held = SkillGroup(gems=[Gem(gem_id="zap", name="zap"), Gem(gem_id="ten", name="ten")])
+    said = Invariant(field="with", value=["Ten"], provenance=Provenance.EXPLICIT, reason="said")
+    ctx = context(WORLD, START.model_copy(update={"groups": [held], "main_group": 1}))
+    found = await MoveExperimenter.open(replace(ctx, invariants=InvariantSet(invariants=[said])))
+    assert await found.keep(supports("fifty")) == "the user asked for ten"
+    assert found.incumbent.blueprint.groups == [held]
+    assert await found.keep(supports("ten", "fifty")) == ""
