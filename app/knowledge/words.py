@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from rapidfuzz import fuzz, process
@@ -38,6 +39,7 @@ def words_of(cleaned: str) -> list[Word]:
     return [Word(m.group().replace("'", ""), m.start(), m.end()) for m in _WORD.finditer(cleaned)]
 
 
+@lru_cache(maxsize=32_768)
 def phrase(name: str) -> str:
     """Return a name as it is compared: its words separated by single spaces."""
     return " ".join(word.text for word in words_of(clean(name)))
