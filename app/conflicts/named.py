@@ -75,7 +75,8 @@ def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether a named thing is in the file, whatever kind of thing it is."""
     text = str(value)
     known = case.things.get(phrase(text), ())
-    where = next((place for thing in known if (place := _place(case, thing)) is not None), _granted(case, text))
+    granted = "granted by an item" if phrase(text) in _lines(case, _GRANTS) else None
+    where = next((place for thing in known if (place := _place(case, thing)) is not None), granted)
     if where is not None:
         return WishVerdict(f"with {text}", text, where, True)
     if not known:
@@ -118,10 +119,6 @@ def _lines(case: Case, pattern: re.Pattern[str]) -> set[str]:
     texts = [line for base in bases if base is not None for line in base.implicits]
     texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
     return {phrase(match[1]) for text in texts for match in pattern.finditer(text)}
-
-
-def _granted(case: Case, name: str) -> str | None:
-    return "granted by an item" if phrase(name) in _lines(case, _GRANTS) else None
 
 
 def _why_not(case: Case, thing: Thing) -> str:

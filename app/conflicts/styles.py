@@ -62,11 +62,6 @@ def _of_main(style: str) -> Callable[[Case], Found]:
     return check
 
 
-def _minions(case: Case) -> Found:
-    main = case.main_gem
-    return main is not None and is_minion(main), case.main_skill
-
-
 def _over_time(case: Case) -> Found:
     share = _share(case, "TotalDotDPS")
     if share is None:
@@ -180,21 +175,12 @@ def _regeneration(case: Case) -> Found:
     return rate >= REGENERATED * max(pool, 1.0), f"{rate:,.0f} life regenerated per second"
 
 
-def _hands(case: Case) -> tuple[str | None, str | None]:
-    bases = [case.bases.get(case.blueprint.items[slot].base) if slot in case.blueprint.items else None
-             for slot in HAND_SLOTS]  # fmt: skip
-    main, off = (word_of(base) if base is not None else None for base in bases)
+def _held(case: Case) -> tuple[str, str]:
+    """Return the kinds of what the main hand and the off hand hold, empty for nothing."""
+    items = case.blueprint.items
+    bases = [case.bases.get(items[slot].base) if slot in items else None for slot in HAND_SLOTS]
+    main, off = ("" if base is None else word_of(base) for base in bases)
     return main, off
-
-
-def _dual_wield(case: Case) -> Found:
-    main, off = _hands(case)
-    return off in (*MARTIAL, *CASTER), f"{main or 'nothing'} and {off or 'nothing'}".lower()
-
-
-def _unarmed(case: Case) -> Found:
-    main, _ = _hands(case)
-    return main is None, (main or "nothing in hand").lower()
 
 
 _STACKS = {
@@ -218,7 +204,7 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         **{kind: _used(kind) for kind in _BESIDE},
         "corpse": _used("corpse", "targetsdestructiblecorpses"),
         "trigger": _used("trigger", "triggered", "meta"),
-        "minion": _minions,
+        "minion": lambda case: (case.main_gem is not None and is_minion(case.main_gem), case.main_skill),
         "damage_over_time": _over_time,
         "poison": _ailment("Poison"),
         "bleed": _ailment("Bleed"),
@@ -229,8 +215,8 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "tanky": _tanky,
         "leech": _leech,
         "regeneration": _regeneration,
-        "dual_wield": _dual_wield,
-        "unarmed": _unarmed,
+        "dual_wield": lambda case: (_held(case)[1] in (*MARTIAL, *CASTER), " and ".join(_held(case))),
+        "unarmed": lambda case: (not _held(case)[0], _held(case)[0] or "nothing in hand"),
         **_STACKS,
     }
 )

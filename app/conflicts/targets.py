@@ -11,6 +11,7 @@ from app.model.base import changed
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import INVARIANTS, Figure, InvariantType, InvariantValue
 from app.model.names import Demand, SubProblemName
+from app.model.stats import DPS
 
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
 _SCALING = SubProblemName.DAMAGE_SCALING
@@ -29,7 +30,8 @@ def target_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     row = INVARIANTS[name]
     assert row.figure is not None
     wanted = float(value) if isinstance(value, (int, float)) else 0.0
-    wish, reached = wish_words(row, wanted), row.figure.of({**case.stats.values, **_damage(case)})
+    known = {} if case.stats.dps is None else {DPS: case.stats.dps}
+    wish, reached = wish_words(row, wanted), row.figure.of({**case.stats.values, **known})
     if reached is None:
         return WishVerdict(wish, wanted, None, None, f"it would need an engine that calculates {row.meaning}")
     if row.figure.holds(reached, wanted):
@@ -37,10 +39,6 @@ def target_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     off = "over" if row.figure.at_most else "short"
     text = f"{row.figure.words(reached)}, {row.figure.words(abs(wanted - reached))} {off}"
     return WishVerdict(wish, wanted, reached, False, text, tuple(_ways(case, row, row.figure, wanted, reached)))
-
-
-def _damage(case: Case) -> dict[str, float]:
-    return {} if case.stats.dps is None else {"DPS": case.stats.dps}
 
 
 def wish_words(row: InvariantType, wanted: float) -> str:
@@ -66,12 +64,15 @@ def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached
         kept = [way for way in ways if way.demand is not Demand.OTHER_WEAPON or not case.asked("weapon")]
         return [way for way in kept if way.demand is not Demand.OTHER_SKILL or not case.asked("skill")]
     if name.endswith(_RESISTANCE) or name == "elemental_resistances":
-        return _with_refill(case, Demand.MORE_RESISTANCE, _resistance_ways(name, values))
+        element = name.removesuffix(_RESISTANCE) if name.endswith(_RESISTANCE) else None
+        text = f"{values.missing:.0f}% more on gear"
+        more = advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, text, changed(values, element=element))
+        return _with_refill(case, Demand.MORE_RESISTANCE, [more])
     if name in ("mana", "mana_cost"):
         asked = changed(values, resource="mana")
         cheaper = advice("cheaper_supports", _SUSTAIN, Demand.CHEAPER_SKILL, "use supports that cost less", asked)
-        more = advice("more_mana", _SUSTAIN, Demand.MORE_RECOVERY, "more mana on gear and passives", asked)
-        return [cheaper] if name == "mana_cost" else [more]
+        larger = advice("more_mana", _SUSTAIN, Demand.MORE_RECOVERY, "more mana on gear and passives", asked)
+        return [cheaper] if name == "mana_cost" else [larger]
     if name in _SLOTS:
         item = changed(values, slot=_SLOTS[name], local=True)
         return [advice("other_item", _NEEDS, Demand.REPLACE_ITEM, f"another item in {_SLOTS[name]}", item)]
@@ -84,12 +85,6 @@ def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached
             advice("gear_defence", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, "defences on gear before damage", values),
         ],
     )
-
-
-def _resistance_ways(name: str, values: Details) -> list[Suggestion]:
-    element = name.removesuffix(_RESISTANCE) if name.endswith(_RESISTANCE) else None
-    asked = changed(values, element=element)
-    return [advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, f"{values.missing:.0f}% more on gear", asked)]
 
 
 def _with_refill(case: Case, demand: Demand, ways: list[Suggestion]) -> list[Suggestion]:

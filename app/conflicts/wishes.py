@@ -33,8 +33,17 @@ def wishes_of(case: Case) -> list[WishOutcome]:
     """Return what became of every wish, in the table's order, then of the words that were not understood."""
     if case.imported:
         return []
+    states = {True: WishState.MET, False: WishState.UNMET, None: WishState.NO_EFFECT}
     found = [
-        _outcome(invariant.field, words, verdict)
+        WishOutcome(
+            wish=verdict.wish,
+            words=words,
+            kind=invariant.field,
+            target=verdict.target,
+            reached=verdict.reached,
+            state=states[verdict.met],
+            nearest=None if verdict.met else verdict.nearest,
+        )
         for invariant, words, verdict in _verdicts(case)
         if invariant.provenance is Provenance.EXPLICIT
     ]
@@ -57,7 +66,14 @@ def with_attempts(wishes: Sequence[WishOutcome], conflicts: Sequence[BuildConfli
 
 def asked_for(case: Case) -> list[BuildConflict]:
     """Every explicit wish is met, and class, ascendancy, level and skill are those of the constraints."""
-    return [_violated(i.field, verdict) for i, _, verdict in _verdicts(case) if verdict.met is False]
+    found = []
+    for invariant, _, verdict in _verdicts(case):
+        if verdict.met is False:
+            message = f"Asked for: {verdict.wish}. The build has {verdict.nearest or verdict.reached}."
+            evidence = Evidence(required=verdict.target, available=verdict.reached)
+            subject = _subject(invariant.field, verdict.target)
+            found.append(conflict(_KIND, Severity.BLOCKING, subject, message, list(verdict.ways), evidence))
+    return found
 
 
 def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
@@ -75,58 +91,35 @@ def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
                 yield invariant, words, check(case, invariant.field, value)
 
 
-def _outcome(field: str, words: str, verdict: WishVerdict) -> WishOutcome:
-    states = {True: WishState.MET, False: WishState.UNMET, None: WishState.NO_EFFECT}
-    return WishOutcome(
-        wish=verdict.wish,
-        words=words,
-        kind=field,
-        target=verdict.target,
-        reached=verdict.reached,
-        state=states[verdict.met],
-        nearest=None if verdict.met else verdict.nearest,
-    )
-
-
 def _subject(field: str, target: Reached) -> str:
     """Return what a wish's conflict is about: the constraint, and of several values which."""
     return f"{field} {target}" if INVARIANTS[field].count is not Count.ONE else field
 
 
-def _violated(field: str, verdict: WishVerdict) -> BuildConflict:
-    message = f"Asked for: {verdict.wish}. The build has {verdict.nearest or verdict.reached}."
-    evidence = Evidence(required=verdict.target, available=verdict.reached)
-    return conflict(_KIND, Severity.BLOCKING, _subject(field, verdict.target), message, list(verdict.ways), evidence)
+def demand_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
+    """Return whether a wish that sets the demands is what the build was made and measured for.
 
-
-def _gear(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    have = case.demands.gear.value
-    return WishVerdict(f"{value} gear", shown(value), have, have == value and not case.findings, f"{have} gear")
-
-
-def _goal(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    """A goal sets what the build is measured against and what the search weighs; no figure says that it was missed."""
-    have, enemy = case.demands.goal.value, case.blueprint.config.get("enemyIsBoss")
-    against = f"{have}, measured against: {enemy}" if enemy else have
-    return WishVerdict(f"made for {shown(value).replace('_', ' ')}", shown(value), against, have == value, have)
-
-
-def _hardcore(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    have = case.demands.hardcore
-    reached = "demands of hardcore" if have else "demands of softcore"
-    return WishVerdict("hardcore" if value else "softcore", shown(value), reached, have is bool(value), reached)
-
-
-def _content(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    needs = "it would need figures of that content; nothing that is measured differs by where it is played"
-    return WishVerdict(f"played in {value}", shown(value), None, None, needs)
-
-
-def _budget(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    have = case.demands.gear.value
-    if have in _GEAR_OF_BUDGET.get(shown(value), set()):
-        return WishVerdict(f"{value} budget", shown(value), f"{have} gear", True)
-    return WishVerdict(f"{value} budget", shown(value), None, None, f"it would need prices; the gear is {have}")
+    Of content and prices nothing is measured.
+    """
+    gear, goal, word = case.demands.gear.value, case.demands.goal.value, shown(value).replace("_", " ")
+    match name:
+        case "gear":
+            return WishVerdict(f"{word} gear", word, gear, gear == value and not case.findings, f"{gear} gear")
+        case "goal":
+            enemy = case.blueprint.config.get("enemyIsBoss")
+            against = f"{goal}, measured against: {enemy}" if enemy else goal
+            return WishVerdict(f"made for {word}", word, against, goal == value, goal)
+        case "hardcore":
+            reached = "demands of hardcore" if case.demands.hardcore else "demands of softcore"
+            met = case.demands.hardcore is bool(value)
+            return WishVerdict("hardcore" if value else "softcore", word, reached, met, reached)
+        case "budget" if gear in _GEAR_OF_BUDGET.get(word, set()):
+            return WishVerdict(f"{word} budget", word, f"{gear} gear", True)
+        case "budget":
+            return WishVerdict(f"{word} budget", word, None, None, f"it would need prices; the gear is {gear}")
+        case _:
+            needs = "it would need figures of that content; nothing that is measured differs by where it is played"
+            return WishVerdict(f"played in {word}", word, None, None, needs)
 
 
 CHECKS = MappingProxyType(
@@ -139,11 +132,7 @@ CHECKS = MappingProxyType(
         "style": style_verdict,
         "damage_type": damage_type_verdict,
         "defence": defence_verdict,
-        "gear": _gear,
-        "goal": _goal,
-        "hardcore": _hardcore,
-        "content": _content,
-        "budget": _budget,
+        **dict.fromkeys(("gear", "goal", "hardcore", "content", "budget"), demand_verdict),
     }
 )
 """The check of every constraint of the table."""

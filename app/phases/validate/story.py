@@ -35,15 +35,13 @@ _METRICS = {"dps": DPS, "ehp": EHP}
 
 def with_story(state: BuildState, case: Case) -> BuildState:
     """Return the state with what the file has instead of what was planned, and without alternatives that it has."""
-    subs = {name: changed(sub, decision=_settled(case, name, sub.decision)) for name, sub in state.sub_problems.items()}
+    subs = dict(state.sub_problems)
+    for name, sub in state.sub_problems.items():
+        if (decision := sub.decision) is not None:
+            kept = [option for option in decision.alternatives if not is_in_file(case, option)]
+            told = changed(decision, built=_TELLERS[name](case, decision), alternatives=kept)
+            subs[name] = changed(sub, decision=told)
     return changed(state, sub_problems=subs, wishes=[_priced(wish, state) for wish in state.wishes])
-
-
-def _settled(case: Case, name: SubProblemName, decision: Decision | None) -> Decision | None:
-    if decision is None:
-        return None
-    kept = [option for option in decision.alternatives if not _is_in_file(case, option)]
-    return changed(decision, built=_TELLERS[name](case, decision), alternatives=kept)
 
 
 def _ascendancy(case: Case, decision: Decision) -> Built:
@@ -157,7 +155,7 @@ def _plain(pool: str) -> str:
     return pool.replace("_", " ")
 
 
-def _is_in_file(case: Case, option: Option) -> bool:
+def is_in_file(case: Case, option: Option) -> bool:
     """Say whether the file has what an option stands for, so that it cannot be told as not chosen.
 
     An option whose figures are a plan's, as all of requirements and some of resources are, says nothing of the file.

@@ -22,6 +22,7 @@ CONTRACT_FIELDS = [
     "phase",
     "outcome",
     "iteration",
+    "wishes",
     "progress",
     "engine",
     "reasoner",
