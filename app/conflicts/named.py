@@ -154,10 +154,15 @@ def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
 
 
 def without_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    """Return whether nothing of what was ruled out is in the file, granted skills included."""
+    """Return whether nothing of what was ruled out is in the file, granted skills included.
+
+    What was asked for by name is wanted, although a word of it was ruled out.
+    """
     text = str(value)
     gone = Exclusions.of(as_list(value), vocabulary())
-    found = [*_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
+    named = {phrase(one) for field in ("with", "skill") if case.asked(field) for one in case.invariants.listed(field)}
+    left = [*_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
+    found = [(what, way) for what, way in left if phrase(what) not in named]
     if not found:
         return WishVerdict(f"without {text}", text, "nothing of it", True)
     names = list(dict.fromkeys(what for what, _ in found))

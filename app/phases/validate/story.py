@@ -69,13 +69,19 @@ def _delivery(case: Case, decision: Decision) -> Built:
 
 
 def _scaling(case: Case, decision: Decision) -> Built:
-    shares = damage_shares(case)
-    told = listing([f"{share:.0%} {kind}" for kind, share in sorted(shares.items(), key=lambda pair: -pair[1])])
-    chance, bonus = case.stats.values.get("CritChance"), case.stats.values.get("CritMultiplier")
-    known = chance is not None and bonus is not None
-    critical = f"{chance:.0f} % critical hits of {bonus:.2f} times the damage" if known else ""
-    reason = f"Measured: {'; '.join(part for part in (told, critical) if part)}." if told or critical else ""
-    return Built(name=decision.name.partition(", weighed")[0], reason=reason or "The engine does not split the damage.")
+    """Name the types that make up the damage, and critical hits where they add a good part of it."""
+    shares = sorted(damage_shares(case).items(), key=lambda pair: -pair[1])
+    chance, bonus = case.stats.get("CritChance"), case.stats.get("CritMultiplier")
+    is_critical = chance / 100 * (bonus - 1) >= _GOOD_PART
+    kinds = [kind for kind, share in shares if share >= _GOOD_PART]
+    parts = [listing([f"{share:.0%} {kind}" for kind, share in shares])] if shares else []
+    parts += [f"{chance:.0f} % critical hits of {bonus:.2f} times the damage"] if chance > 0 else []
+    name = f"{listing(kinds)} damage{' and critical hits' if is_critical else ''}"
+    reason = f"Measured: {'; '.join(parts)}." if parts else "The engine does not split the damage."
+    return Built(name=name if kinds else decision.name.partition(", weighed")[0], reason=reason)
+
+
+_GOOD_PART = 0.1
 
 
 def pool_of(case: Case) -> str:

@@ -212,6 +212,13 @@ def test_what_was_ruled_out(case: MakeCase, word: str, left: str | None, questio
         assert question in [where for where, _ in demands(built)]
 
 
+def test_what_was_named_is_not_among_what_a_word_rules_out(case: MakeCase) -> None:
+    groups = [SkillGroup(gems=[Gem(gem_id="cleric", name="Skeletal Cleric")])]
+    asked = (wish("with", ["Skeletal Cleric"]), wish("exclude", ["skeletons"]))
+    built = wishing(case, *asked, blueprint={"groups": groups})
+    assert [found.state for found in wishes_of(built)] == [MET, MET]
+
+
 @pytest.mark.parametrize(
     ("asked", "states"),
     [

@@ -19,6 +19,7 @@ from app.model.sub_problems import (
     Decision,
     DeliveryChoice,
     Option,
+    ScalingChoice,
     SpiritChoice,
     SubProblem,
     SurvivabilityChoice,
@@ -131,3 +132,25 @@ def test_an_unmet_wish_says_what_the_next_step_would_give() -> None:
     priced, same = with_story(state, make_case(gems=GEMS)).wishes
     assert priced.nearest == "1; one more of passive points (Raw Power) gives +0.4%, measured"
     assert same == met
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "reason"),
+    [
+        (
+            {"ChaosHitAverage": 70.0, "FireHitAverage": 30.0, "TotalDPS": 100.0, "CritChance": 0.0},
+            "chaos and fire damage",
+            "Measured: 70% chaos and 30% fire.",
+        ),
+        (
+            {"ColdHitAverage": 70.0, "TotalDPS": 100.0, "CritChance": 50.0, "CritMultiplier": 3.0},
+            "cold damage and critical hits",
+            "Measured: 100% cold; 50 % critical hits of 3.00 times the damage.",
+        ),
+        ({}, "the plan", "The engine does not split the damage."),
+    ],
+)
+def test_the_damage_is_what_the_file_deals(values: dict[str, float], name: str, reason: str) -> None:
+    found = told(Q.DAMAGE_SCALING, ScalingChoice(damage_types=["fire"]), values=values)
+    assert found.built is not None
+    assert (found.built.name, found.built.reason) == (name, reason)
