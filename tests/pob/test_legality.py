@@ -52,7 +52,7 @@ def test_an_item_that_can_be_made_has_no_fault(pob_path: Path) -> None:
         ("Prefix: {range:0.500}IncreasedLife4", "Suffix: {range:0.500}IncreasedLife4", "is a Prefix"),
         ("IncreasedLife4", "LocalIncreasedEnergyShield4", "cannot spawn on the base"),
         ("FireResist4", "FireResist8", "needs item level 82"),
-        ("FireResist4", "FireResist8", "above the tier's 45"),
+        ("FireResist4", "FireResist8", "above the tier's 40"),
         ("{range:0.500}FireResist4", "{range:1.000}FireResist4", "not in the middle"),
         ("+23% to Fire", "+33% to Fire", "says"),
         ("+23% to Fire Resistance", "+23% to Cold Resistance", "belongs to nothing"),
