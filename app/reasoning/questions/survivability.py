@@ -93,6 +93,8 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
             raise LlmBadOutput(f"the user ruled out {listing(sorted(gone))}")
         if brief.explicit("defence") and not _is_as_asked(brief, answer.pool, layers):
             raise LlmBadOutput(f"the user asked for {listing(sorted(set(brief.listed('defence'))))}")
+        if answer.pool != "energy_shield" and brief.is_named("Chaos Inoculation"):
+            raise LlmBadOutput("the user asked for Chaos Inoculation: life is 1, so energy shield is the pool")
         weight = round(usual.choice.ehp_weight * answer.ehp_weight, 3)
         choice = changed(usual.choice, pool=answer.pool, mitigation=layers, ehp_weight=weight)
         return f"{answer.pool.replace('_', ' ')} with {listing(layers)}, weighed {weight:g}", choice

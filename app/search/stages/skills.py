@@ -223,7 +223,9 @@ async def _add_skills(
     await search.require([[fact] for fact in missing], kept, facts)
     await search.require(_of_styles(ctx, offered, [facts[i] for i in sorted(before | kept) if i in facts]), kept, facts)
     required = [facts[i] for group in incumbent.blueprint.groups if (i := group.gems[0].gem_id) not in before]
-    added = [*required, *await search.add([fact for fact in offered if fact not in named], most)]
+    borne = {tag for fact in (*named, *required) for tag in tags(fact)} & ONE_AT_A_TIME
+    others = [fact for fact in offered if fact not in (*named, *required) and borne.isdisjoint(tags(fact))]
+    added = [*required, *await search.add(others, most)]
     for fact in added:
         index = group_index(incumbent.blueprint, fact.id)
         offered_supports = await ctx.engine.facts.supports_for(fact.id)

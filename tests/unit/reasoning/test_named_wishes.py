@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from app.core.errors import LlmBadOutput
 from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
 from app.model.names import Provenance, SubProblemName
@@ -16,6 +19,9 @@ from app.model.sub_problems import (
     SpiritChoice,
     SurvivabilityChoice,
 )
+from app.reasoning.base import ReasoningContext
+from app.reasoning.questions import QUESTIONS
+from app.reasoning.questions.brief import Brief
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine, skill, small_facts
 from tests.unit.reasoning.planning import decision, plan_with
@@ -23,7 +29,7 @@ from tests.unit.reasoning.planning import decision, plan_with
 Q = SubProblemName
 
 
-async def answers(world: FactsEngine, prompt: str, **fields: list[str]) -> dict[SubProblemName, Choice]:
+async def planned(world: FactsEngine, prompt: str, **fields: list[str]) -> ReasoningContext:
     request = BuildRequest(prompt=prompt)
     found = await RulesReasoner().extract(request, world)
     said = [
@@ -32,7 +38,11 @@ async def answers(world: FactsEngine, prompt: str, **fields: list[str]) -> dict[
     ]
     kept = [one for one in found.invariants if one.field not in {i.field for i in said}]
     invariants: InvariantSet = changed(found, invariants=[*kept, *said])
-    ctx = await plan_with(request, world, invariants)
+    return await plan_with(request, world, invariants)
+
+
+async def answers(world: FactsEngine, prompt: str, **fields: list[str]) -> dict[SubProblemName, Choice]:
+    ctx = await planned(world, prompt, **fields)
     return {name: decision(ctx, name).choice for name in SubProblemName}
 
 
@@ -106,3 +116,16 @@ async def test_damage_over_time_is_dealt_by_a_skill_whose_damage_over_time_is_ca
     assert isinstance(scaling, ScalingChoice)
     assert found.skill_name == "Contagion"
     assert not any("Critical" in word for word in scaling.keywords)
+
+
+async def test_a_model_may_not_choose_a_pool_that_a_named_keystone_takes_away(world: FactsEngine) -> None:
+    ctx = await planned(world, "spark sorceress", with_=["Chaos Inoculation"])
+    brief, kind = await Brief.of(ctx, bases=True, nodes=True), QUESTIONS[Q.SURVIVABILITY]
+    usual = decision(ctx, Q.SURVIVABILITY)
+    life = {"reason": "because", "pool": "life", "mitigation": ["evasion"]}
+    with pytest.raises(LlmBadOutput, match="Chaos Inoculation"):
+        kind.decision(kind.answer.model_validate(life), brief, usual)
+    shield = {**life, "pool": "energy_shield"}
+    choice = kind.decision(kind.answer.model_validate(shield), brief, usual).choice
+    assert isinstance(choice, SurvivabilityChoice)
+    assert choice.pool == "energy_shield"

@@ -182,6 +182,14 @@ async def test_named_curses_and_second_skills_have_groups_of_their_own(context: 
     assert built.main_group == 1
 
 
+async def test_no_second_curse_beside_a_named_one(context: Context) -> None:
+    gems = [active("zap"), active("hex", "1 inc", tags=["Curse"]), active("bane", "50 inc", tags=["Curse"])]
+    world = World(gems=gems)
+    assert led((await helper_skills(context(world))).blueprint) == ["zap", "bane"]
+    ctx = replace(context(world), invariants=wished(with_=["hex"]))
+    assert led((await helper_skills(ctx)).blueprint) == ["zap", "hex"]
+
+
 STARTER = {"floors": floors_for(90, GearTier.STARTER), "gear": GearTier.STARTER}
 
 
