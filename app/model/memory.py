@@ -44,8 +44,10 @@ class Situation(Model):
 
 
 class Memory(Model):
-    """A build that was validated. `score`: the objective that the search raised (`app.search.objective`), relative to
-    what is demanded of level and gear tier; higher is better.
+    """What a build taught; only one that was validated is begun with, one with caveats teaches its failures alone.
+
+    `score`: the objective that the search raised (`app.search.objective`), relative to what is demanded of level and
+    gear tier; higher is better.
 
     `evaluations`: candidates that the engine tried for it. `notables`: names of its notables and keystones. `wishes`:
     the constraints in the user's own words. `failures`: options that made it worse.
@@ -62,6 +64,7 @@ class Memory(Model):
     notables: list[str] = Field(default_factory=list)
     wishes: dict[str, InvariantValue] = Field(default_factory=dict)
     failures: list[Elimination] = Field(default_factory=list)
+    validated: bool = True
     learned_at: datetime
 
 

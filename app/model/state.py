@@ -38,6 +38,7 @@ class Snapshot(Model):
     stats: Stats
     blocking: int
     conflicts: list[BuildConflict] = Field(default_factory=list)
+    memory_digest: str | None = None
     wishes: list[WishOutcome] = Field(default_factory=list)
 
 
@@ -58,8 +59,9 @@ class BuildState(Model):
     `origin` imported = somebody else's file. `inherited` are the constraints of the parent, `committed` the changes
     that a refinement has made to the parent's file so far.
     `memories` were taken from memory; `habits` are what the owner usually asks for and did not this time. `doubted`
-    options failed in earlier builds of this kind: they are considered last. `wishes`: what became of each wish, as
-    validate last saw it.
+    options failed in earlier builds of this kind: they are considered last. `memory_digest`: SHA-256 (hex) of what
+    memory said of builds of this kind, None = nothing; same request and digest, same build. `wishes`: what
+    became of each wish, as validate last saw it.
     """
 
     schema_version: Literal["1.1"] = "1.1"
@@ -94,6 +96,7 @@ class BuildState(Model):
     memories: list[UsedMemory] = Field(default_factory=list)
     habits: list[str] = Field(default_factory=list)
     doubted: list[Elimination] = Field(default_factory=list)
+    memory_digest: str | None = None
     wishes: list[WishOutcome] = Field(default_factory=list)
 
     @model_validator(mode="before")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -29,12 +31,15 @@ _MILESTONES = frozenset({"notable", "keystone"})
 
 
 def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
-    """Return what the finished build teaches, or None: only a validated build that was made here teaches anything.
+    """Return what the finished build teaches, or None.
 
+    A validated build that was made here teaches where to begin, one with caveats only what was tried in vain.
     A refinement has its own wish beside what the prompt says, so it teaches nothing about the prompt.
     """
     state = record.state
-    fine = state.outcome is Outcome.VALIDATED and state.origin == "made" and record.request.mode is not Mode.REFINEMENT
+    validated = state.outcome is Outcome.VALIDATED
+    own = state.origin == "made" and record.request.mode is not Mode.REFINEMENT
+    fine = own and (validated or bool(state.eliminated))
     if not fine or state.blueprint is None or state.stats is None or not _answered(state):
         return None
     plan, invariants = plan_of(state.sub_problems), record.invariants
@@ -51,6 +56,7 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
         notables=_notables(state.guide),
         wishes={i.field: i.value for i in invariants.invariants if i.provenance is Provenance.EXPLICIT},
         failures=state.eliminated,
+        validated=validated,
         learned_at=now,
     )
 
@@ -81,11 +87,20 @@ def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situ
 
 def begun_with(memories: Sequence[Memory], now: Situation) -> Remembered | None:
     """Return what a new build is to try: whole builds that fit, and parts of others of its ascendancy."""
+    memories = [memory for memory in memories if memory.validated]
     whole = [m for m in memories if m.situation == now][:MOST_TRIED]
     kin = [m for m in memories if m not in whole and _is_kin(m.situation, now)][:MOST_TRIED]
     if not whole and not kin:
         return None
     return Remembered(whole=[_remembered(m) for m in whole], parts=[_remembered(m) for m in kin])
+
+
+def digest_of(memories: Sequence[Memory]) -> str | None:
+    """Return the SHA-256 (hex) of what memory said; None when it said nothing."""
+    if not memories:
+        return None
+    told = [memory.model_dump(mode="json") for memory in memories]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def _is_kin(one: Situation, other: Situation) -> bool:

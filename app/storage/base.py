@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.constraints import InvariantSet
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
@@ -228,8 +228,8 @@ class MemoryStore(Protocol):
         """Store what a build taught; the same build again changes nothing but its own memory."""
         ...
 
-    async def recall(self, key: MemoryKey) -> list[Memory]:
-        """Return what is remembered of the skill, goal and engine version, best first."""
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
+        """Return what the owner's builds taught of the skill, goal and engine version: validated ones, best first."""
         ...
 
     async def all(self) -> list[Memory]:
@@ -251,7 +251,7 @@ class NoMemory:
     async def remember(self, memory: Memory) -> None:
         """Forget it at once."""
 
-    async def recall(self, key: MemoryKey) -> list[Memory]:
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
         """Return nothing."""
         return []
 
@@ -269,7 +269,7 @@ class NoMemory:
 
 
 class LearningMemory(NoMemory):
-    """The port when builds are to be independent of each other: memories are kept, none comes back."""
+    """The port when builds begin alone: memories are kept, and of them only what failed comes back."""
 
     def __init__(self, inner: MemoryStore) -> None:
         self._inner = inner
@@ -281,3 +281,12 @@ class LearningMemory(NoMemory):
             StorageError: it cannot be kept.
         """
         await self._inner.remember(memory)
+
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
+        """Return the owner's memories as builds that are not begun with, so that only their failures count.
+
+        Raises:
+            StorageError: they cannot be read.
+        """
+        found = await self._inner.recall(key, owner)
+        return [changed(memory, validated=False) for memory in found if memory.failures]

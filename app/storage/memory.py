@@ -12,7 +12,9 @@ from app.storage.database import Database
 from app.storage.tables import MemoryFailureRow, MemoryRow, MemoryWishRow
 
 KEPT_PER_KEY = 20
-"""Builds remembered per skill, goal and engine version: the best, a tie keeps the older one."""
+"""Builds remembered per owner, skill, goal and engine version: the best, a tie keeps the older one."""
+_NOT_VALIDATED = 1e6
+"""What a build with caveats ranks behind, so that it never takes the place of one to begin with."""
 
 
 class SqlMemoryStore:
@@ -36,7 +38,7 @@ class SqlMemoryStore:
                 "skill": memory.skill,
                 "goal": memory.key.goal.value,
                 "engine": memory.key.engine,
-                "score": memory.score,
+                "score": memory.score if memory.validated else memory.score - _NOT_VALIDATED,
                 "data": memory.model_dump(mode="json"),
                 "learned_at": memory.learned_at,
             }
@@ -50,17 +52,17 @@ class SqlMemoryStore:
                 for number, failure in enumerate(memory.failures, start=1)
             ]:
                 await session.execute(insert(MemoryFailureRow), failures)
-            ranked = select(col(MemoryRow.build_id)).where(*_about(memory.key)).order_by(*_BEST_FIRST)
+            ranked = select(col(MemoryRow.build_id)).where(*_about(memory.key, memory.owner)).order_by(*_BEST_FIRST)
             gone = list((await session.scalars(ranked.offset(KEPT_PER_KEY))).all())
             await session.execute(delete(MemoryRow).where(col(MemoryRow.build_id).in_(gone)))
 
-    async def recall(self, key: MemoryKey) -> list[Memory]:
-        """Return what is remembered of the skill, goal and engine version, best first.
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
+        """Return what the owner's builds taught of the skill, goal and engine version: validated ones, best first.
 
         Raises:
             StorageError: the database failed.
         """
-        query = select(MemoryRow).where(*_about(key)).order_by(*_BEST_FIRST)
+        query = select(MemoryRow).where(*_about(key, owner)).order_by(*_BEST_FIRST)
         async with self._database.read() as session:
             return [Memory.model_validate(row.data) for row in await session.scalars(query)]
 
@@ -109,6 +111,7 @@ class SqlMemoryStore:
 _BEST_FIRST = (col(MemoryRow.score).desc(), col(MemoryRow.learned_at), col(MemoryRow.build_id))
 
 
-def _about(key: MemoryKey) -> tuple[Any, ...]:
+def _about(key: MemoryKey, owner: str) -> tuple[Any, ...]:
     row = MemoryRow
-    return (col(row.skill_id) == key.skill_id, col(row.goal) == key.goal.value, col(row.engine) == key.engine)
+    about = (col(row.skill_id) == key.skill_id, col(row.goal) == key.goal.value, col(row.engine) == key.engine)
+    return (col(row.owner) == owner, *about)

@@ -19,7 +19,7 @@ from app.model.names import Mode, Severity, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
-from app.phases.memory import begun_with, habits, situation_of, used
+from app.phases.memory import begun_with, digest_of, habits, situation_of, used
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
@@ -143,7 +143,9 @@ class ConstructPhase:
         here = situation_of(plan, ctx.invariants, ctx.demands)
         usual = habits(await ctx.memory.wishes(ctx.owner), ctx.invariants)
         ctx = replace(ctx, state=changed(ctx.state, habits=usual))
-        found = begun_with(await ctx.memory.recall(key), here)
+        recalled = await ctx.memory.recall(key, ctx.owner)
+        ctx = replace(ctx, state=changed(ctx.state, memory_digest=digest_of(recalled)))
+        found = begun_with(recalled, here)
         if found is None:
             return ctx, progress
         chosen = warm_stages(self._stages, whole=bool(found.whole))

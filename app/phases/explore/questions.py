@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.model.base import changed
 from app.model.memory import MemoryKey
 from app.model.names import SubProblemName, SubProblemStatus, Trigger
-from app.model.state import BuildState, Elimination
+from app.model.state import BuildState
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -19,6 +19,7 @@ from app.model.sub_problems import (
 )
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
+from app.phases.memory import digest_of
 from app.reasoning.base import Conclusion
 
 Questions = dict[SubProblemName, SubProblem]
@@ -39,22 +40,23 @@ class ExplorePhase:
         return await self._answer(ctx, name)
 
     async def _answer(self, ctx: PhaseContext, name: SubProblemName) -> PhaseResult:
-        state = changed(ctx.state, sub_problems=moved(ctx.state.sub_problems), doubted=await _doubted(ctx))
+        state = await _doubting(changed(ctx.state, sub_problems=moved(ctx.state.sub_problems)), ctx)
         asked = replace(ctx, state=state).reasoning()
         found = await ctx.reasoner.gather(asked, name)
         answer = await ctx.reasoner.explore(asked, name, found)
         return _result(_recorded(state, name, found, answer))
 
 
-async def _doubted(ctx: PhaseContext) -> list[Elimination]:
-    """Return what failed in earlier builds with the main skill that is decided on; before that nothing is known."""
+async def _doubting(state: BuildState, ctx: PhaseContext) -> BuildState:
+    """Return the state with what failed in the owner's earlier builds with the main skill, once that is decided on."""
     delivery = ctx.state.sub_problems.get(SubProblemName.DAMAGE_DELIVERY)
     choice = delivery.decision.choice if delivery is not None and delivery.decision is not None else None
     if not isinstance(choice, DeliveryChoice):
-        return ctx.state.doubted
-    memories = await ctx.memory.recall(MemoryKey.of(choice.skill_id, ctx.demands.goal, ctx.engine.version))
+        return state
+    key = MemoryKey.of(choice.skill_id, ctx.demands.goal, ctx.engine.version)
+    memories = await ctx.memory.recall(key, ctx.owner)
     failures = {(f.sub_problem, f.option): f for memory in memories for f in memory.failures}
-    return list(failures.values())
+    return changed(state, doubted=list(failures.values()), memory_digest=digest_of(memories))
 
 
 def next_question(questions: Questions) -> SubProblemName | None:

@@ -1,6 +1,7 @@
 """Strategic mode: before anything is built, compare whole ways of dealing damage by experiment.
 
-Iterative deepening: every way is founded and measured bare (screen), the best two again with their supports (check).
+Iterative deepening: every way is founded and measured bare (screen), what was decided and its best rival again with
+their supports (check).
 """
 
 from __future__ import annotations
@@ -58,21 +59,22 @@ class StrategicExplore:
     async def _compared(self, ctx: PhaseContext) -> BuildState:
         ways = [await self._measured(ctx, option, deep=False) for option in ways_of(ctx.state, ctx.invariants)]
         screening = _experiment("screen", ways)
-        finalists = [way.option for way in _ranked(ways)[:FINALISTS]]
+        # What was decided is always among the finalists: nothing replaces it that was not measured beside it.
+        rivals = [way.option for way in _ranked(ways) if way is not ways[0]]
+        finalists = [ways[0].option, *rivals[: FINALISTS - 1]]
         deep = [await self._measured(ctx, option, deep=True) for option in finalists]
         checking = _experiment("check", deep)
         state = _noted(ctx.state, screening, checking)
         # Put the best way in place; questions that were answered on the strength of another one are open again.
         sub = state.sub_problems[Q.DAMAGE_DELIVERY]
         assert sub.decision is not None
-        current = next((way for way in deep if way.option.name == sub.decision.name), None)
-        best = _ranked(deep)[0]
-        if best is current or (current is not None and best.score < current.score + CLEARLY):
+        current, best = deep[0], _ranked(deep)[0]
+        if best is current or best.score < current.score + CLEARLY:
             return changed(state, progress_label=f"compared: {sub.decision.name} stays")
         old = Option(
             name=sub.decision.name,
             choice=sub.decision.choice,
-            score=None if current is None else current.score,
+            score=current.score,
             reason=sub.decision.reason,
             rejected_because=f"measured weaker (experiment {checking.id})",
         )

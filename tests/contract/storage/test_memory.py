@@ -9,9 +9,11 @@ import pytest
 
 from app.model.blueprint import Blueprint, Gem, SkillGroup
 from app.model.memory import Habit, Memory, MemoryKey, Situation
-from app.model.names import GearTier, Goal, SubProblemName
+from app.model.names import LOCAL_OWNER, GearTier, Goal, SubProblemName
 from app.model.state import Elimination
 from app.model.stats import EngineVersion
+from app.phases.memory import begun_with
+from app.storage.base import LearningMemory
 from app.storage.memory import KEPT_PER_KEY
 from app.storage.store import Storage, open_storage
 
@@ -48,14 +50,39 @@ async def test_the_best_comes_first(storage: Storage) -> None:
     memories = [a_memory("b", 1.0), a_memory("a", 3.0), a_memory("c", 2.0)]
     for memory in memories:
         await storage.memory.remember(memory)
-    assert await storage.memory.recall(SPARK) == [memories[1], memories[2], memories[0]]
+    assert await storage.memory.recall(SPARK, LOCAL_OWNER) == [memories[1], memories[2], memories[0]]
+
+
+async def test_memory_stays_with_its_owner(storage: Storage) -> None:
+    await storage.memory.remember(a_memory("a", owner="alice"))
+    await storage.memory.remember(a_memory("b", owner="bob"))
+    assert [memory.build_id for memory in await storage.memory.recall(SPARK, "alice")] == ["a"]
+    assert await storage.memory.recall(SPARK, LOCAL_OWNER) == []
+
+
+async def test_what_was_not_validated_stands_behind_all_that_was(storage: Storage) -> None:
+    failed = a_memory("failed", 9.0, validated=False)
+    for memory in (failed, a_memory("fine", 1.0)):
+        await storage.memory.remember(memory)
+    recalled = await storage.memory.recall(SPARK, LOCAL_OWNER)
+    assert [memory.build_id for memory in recalled] == ["fine", "failed"]
+    assert recalled[1] == failed
+
+
+async def test_who_only_learns_heeds_what_failed_and_begins_with_nothing(storage: Storage) -> None:
+    gone = Elimination(sub_problem=SubProblemName.DAMAGE_SCALING, option="crit", reason="worse")
+    await storage.memory.remember(a_memory("fine"))
+    await storage.memory.remember(a_memory("taught", failures=[gone]))
+    (recalled,) = await LearningMemory(storage.memory).recall(SPARK, LOCAL_OWNER)
+    assert (recalled.build_id, recalled.validated, recalled.failures) == ("taught", False, [gone])
+    assert begun_with([recalled], recalled.situation) is None
 
 
 async def test_equal_scores_stand_by_age_then_by_id(storage: Storage) -> None:
     later = WHEN + timedelta(hours=1)
     for memory in (a_memory("a", learned_at=later), a_memory("c"), a_memory("b")):
         await storage.memory.remember(memory)
-    assert [memory.build_id for memory in await storage.memory.recall(SPARK)] == ["b", "c", "a"]
+    assert [memory.build_id for memory in await storage.memory.recall(SPARK, LOCAL_OWNER)] == ["b", "c", "a"]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +96,14 @@ async def test_equal_scores_stand_by_age_then_by_id(storage: Storage) -> None:
 )
 async def test_another_skill_goal_or_engine_says_nothing(storage: Storage, other: MemoryKey) -> None:
     await storage.memory.remember(a_memory("a"))
-    assert await storage.memory.recall(other) == []
+    assert await storage.memory.recall(other, LOCAL_OWNER) == []
 
 
 async def test_the_same_build_teaches_once(storage: Storage) -> None:
     failed = Elimination(sub_problem=SubProblemName.DAMAGE_SCALING, option="cold damage", reason="worse")
     for score in (1.0, 2.0):
         await storage.memory.remember(a_memory("a", score, wishes={"hardcore": True}, failures=[failed]))
-    (kept,) = await storage.memory.recall(SPARK)
+    (kept,) = await storage.memory.recall(SPARK, LOCAL_OWNER)
     assert (kept.score, kept.failures) == (2.0, [failed])
     assert await storage.memory.wishes("local") == [Habit(field="hardcore", value=True, builds=1)]
 
@@ -84,7 +111,7 @@ async def test_the_same_build_teaches_once(storage: Storage) -> None:
 async def test_only_the_best_are_kept(storage: Storage) -> None:
     for number in range(KEPT_PER_KEY + 3):
         await storage.memory.remember(a_memory(f"build{number:02d}", score=float(number)))
-    kept = await storage.memory.recall(SPARK)
+    kept = await storage.memory.recall(SPARK, LOCAL_OWNER)
     assert [memory.score for memory in kept] == [float(n) for n in range(KEPT_PER_KEY + 2, 2, -1)]
 
 
@@ -116,4 +143,4 @@ async def test_memory_outlives_the_process(url: str) -> None:
     async with open_storage(url) as opened:
         await opened.memory.remember(a_memory("a"))
     async with open_storage(url) as opened:
-        assert await opened.memory.recall(SPARK) == [a_memory("a")]
+        assert await opened.memory.recall(SPARK, LOCAL_OWNER) == [a_memory("a")]

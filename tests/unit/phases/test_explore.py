@@ -138,7 +138,7 @@ class Doubting(NoMemory):
         self._skill_id = skill_id
         self._failure = failure
 
-    async def recall(self, key: MemoryKey) -> list[Memory]:
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
         if (key.skill_id, key.goal) != (self._skill_id, Goal.MAPPING):
             return []
         return [a_memory("old", key=key, failures=[self._failure])]

@@ -35,7 +35,7 @@ class Remembering(NoMemory):
     async def remember(self, memory: Memory) -> None:
         self.memories.append(memory)
 
-    async def recall(self, key: MemoryKey) -> list[Memory]:
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
         return [memory for memory in self.memories if memory.key == key]
 
     async def wishes(self, owner: str) -> list[Habit]:

@@ -61,6 +61,22 @@ async def test_a_clearly_better_way_takes_the_place_and_opens_what_rested_on_the
     assert subs[Q.DAMAGE_SCALING].prior_attempts == []
 
 
+async def test_what_was_decided_is_checked_beside_its_best_rival_however_it_was_screened() -> None:
+    known = world()
+    known.gems += [active("bolt", "500 more"), active("dart", "400 more")]
+    dart = changed(BOLT, name="dart", choice=changed(BOLT.choice, skill_id="dart", skill_name="dart"))
+    state = asked()
+    sub = state.sub_problems[Q.DAMAGE_DELIVERY]
+    assert sub.decision is not None
+    both = changed(sub, decision=changed(sub.decision, alternatives=[BOLT, dart]))
+    state = changed(state, sub_problems={**state.sub_problems, Q.DAMAGE_DELIVERY: both})
+    explore = StrategicExplore(Answered(), 1)
+    result = await explore.run(context(ArithmeticEngine(known), state, mode=Mode.STRATEGIC))
+    screened, checked = result.state.experiments
+    assert [variant.name for variant in screened.variants] == [sub.decision.name, "bolt", "dart"]
+    assert [variant.name for variant in checked.variants] == [sub.decision.name, "bolt"]
+
+
 async def test_another_way_that_is_no_better_changes_nothing_but_the_record() -> None:
     result = await compared("")
     before = asked()
