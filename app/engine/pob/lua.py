@@ -27,6 +27,7 @@ MODULES = (
     "build",
     "trial",
     "idle",
+    "damage",
     "whatif",
     "stats",
     "inspect",

@@ -52,11 +52,20 @@ function B.ops.bench_plain(args)
 	B.need_build()
 	B.ops.bench_restore()
 	local calculate = B.pob_misc_calculator(build)
+	local perform, env = calcs.perform, nil
+	calcs.perform = function(given, skip_ehp)
+		env = env or given
+		return perform(given, skip_ehp)
+	end
 	local out, started = {}, os.clock()
 	for i, changes in ipairs(args.candidates) do
 		local override = B.trial.put(changes)
-		out[i] = B.answer(calculate(override, true), args.metrics)
+		env = nil
+		local output = calculate(override, false)
+		output.DPS = B.damage.total(env, override)
+		out[i] = B.answer(output, args.metrics)
 		B.trial.take_back()
 	end
+	calcs.perform = perform
 	return '{"seconds":' .. B.json.number(os.clock() - started) .. ',"rows":[' .. table.concat(out, ",") .. "]}"
 end

@@ -158,6 +158,6 @@ function B.ops.inspect()
 		points = points(output), dropped_nodes = B.tree.dropped(),
 		support_counts = { str = multipliers.RedSupportGems or 0, dex = multipliers.GreenSupportGems or 0, int = multipliers.BlueSupportGems or 0 },
 		disabled_reason = flags and flags.disable and plain(skill.disableReason or "disabled") or nil,
-		modelled = B.damage(output) ~= nil,
+		modelled = B.damage.total(env, {}) ~= nil,
 	}
 end

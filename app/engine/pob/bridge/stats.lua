@@ -13,6 +13,9 @@ function B.ops.stats()
 	local output, values = build.calcsTab.mainOutput, {}
 	numbers(output, "", values)
 	if output.Minion then numbers(output.Minion, "Minion.", values) end
-	values.DPS = B.damage(output)
-	return { values = values }
+	local env, override = build.calcsTab.mainEnv, {}
+	local sources = B.damage.sources(env, override)
+	values.DPS = B.damage.sum(sources)
+	for _, source in ipairs(B.damage.second(env, override)) do sources[#sources + 1] = source end
+	return { values = values, sources = B.json.list(sources), refusal = B.damage.refusal(env.player.mainSkill) }
 end

@@ -2,22 +2,12 @@
 local B = ...
 local skills, calcs = B.skills, B.calcs
 
--- The same pass as the function that PoB's getMiscCalculator returns, without its base calculation.
-local function calculate(override, full_dps, skip_ehp)
-	if override.jewels then GlobalCache.cachedData.CALCULATOR.radiusJewelData = nil end
-	if override.modes or override.jewels then B.memo_reset() end
-	B.copy_base = full_dps or B.is_plain or false
+-- The build as it stands, with the override, ready to be calculated; and PoB's copies of what it starts from.
+function B.environment(override)
 	local env, player_db, enemy_db, minion_db = calcs.initEnv(build, "CALCULATOR", override)
 	env.override = override
 	if override.group then skills.mark_supported(env, override.group) end
-	calcs.perform(env, skip_ehp)
-	local output = env.player.output
-	if full_dps then
-		local full = calcs.calcFullDPS(build, "CALCULATOR", override,
-			{ cachedPlayerDB = player_db, cachedEnemyDB = enemy_db, cachedMinionDB = minion_db, env = nil })
-		output.SkillDPS, output.FullDPS, output.FullDotDPS = full.skills, full.combinedDPS, full.TotalDotDPS
-	end
-	return output
+	return env, { cachedPlayerDB = player_db, cachedEnemyDB = enemy_db, cachedMinionDB = minion_db, env = nil }
 end
 
 local function counts_groups()
@@ -27,15 +17,25 @@ local function counts_groups()
 	return false
 end
 
-function B.damage(output)
-	local minion = output.Minion
-	if (output.FullDPS or 0) > 0 then return output.FullDPS end
-	if (output.CombinedDPS or 0) > 0 then return output.CombinedDPS end
-	return minion and (minion.CombinedDPS or 0) > 0 and minion.CombinedDPS or nil
+-- The same pass as the function that PoB's getMiscCalculator returns, without its base calculation, and with our own sum
+-- of the damage in place of PoB's, which is made when it is asked for by name.
+local function calculate(override, plan)
+	if override.jewels then GlobalCache.cachedData.CALCULATOR.radiusJewelData = nil end
+	if override.modes or override.jewels then B.memo_reset() end
+	local full_dps = plan.full_dps and counts_groups()
+	B.copy_base = full_dps or B.is_plain or false
+	local env, databases = B.environment(override)
+	calcs.perform(env, plan.skip_ehp)
+	local output = env.player.output
+	if full_dps then
+		local full = calcs.calcFullDPS(build, "CALCULATOR", override, databases)
+		output.SkillDPS, output.FullDPS, output.FullDotDPS = full.skills, full.combinedDPS, full.TotalDotDPS
+	end
+	if plan.damage then output.DPS = B.damage.total(env, override) end
+	return output
 end
 
 local function read(output, metric)
-	if metric == "DPS" then return B.damage(output) end
 	if metric == "FullDPS" then return output.FullDPS or 0 end
 	local minion_key = metric:match("^Minion%.(.+)$")
 	local from = output
@@ -66,7 +66,7 @@ end
 
 local function tried(changes, plan)
 	local override = B.trial.put(changes)
-	local function run() return calculate(override, plan.full_dps and counts_groups(), plan.skip_ehp) end
+	local function run() return calculate(override, plan) end
 	if plan.idle and not override.granted and is_calm(changes) then return B.idle.without(run) end
 	return run()
 end
@@ -97,12 +97,13 @@ end
 -- Fewer candidates than this do not earn back the search for idle groups.
 local MANY = 24
 
-local function current() return calculate({}, counts_groups(), false) end
+local function current() return calculate({}, { full_dps = true, damage = true, skip_ehp = false }) end
 
 local function plan_for(metrics, count)
-	local plan = { metrics = metrics, full_dps = false, skip_ehp = not B.is_plain, idle = count >= MANY and not B.is_plain }
+	local plan = { metrics = metrics, full_dps = false, damage = false, skip_ehp = not B.is_plain, idle = count >= MANY and not B.is_plain }
 	for _, metric in ipairs(metrics) do
-		plan.full_dps = plan.full_dps or metric == "FullDPS" or metric == "DPS" or metric == "FullDotDPS"
+		plan.full_dps = plan.full_dps or metric == "FullDPS" or metric == "FullDotDPS"
+		plan.damage = plan.damage or metric == "DPS"
 		plan.skip_ehp = plan.skip_ehp and NO_EHP[metric] or false
 		plan.idle = plan.idle and not metric:find("^Req")
 	end

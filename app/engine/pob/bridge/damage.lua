@@ -1,0 +1,233 @@
+-- The damage that counts (docs/damage.md): the main skill as it is played, source by source. PoB's own sums add what needs
+-- a death, a kill or a corpse, what nobody uses, and damage per use as if it were per second.
+local B = ...
+local calcs = B.calcs
+local damage = {}
+B.damage = damage
+
+local function flags_of(skill)
+	local set = skill.activeEffect.statSet
+	return set and set.skillFlags or {}
+end
+
+-- Why a skill's damage is not counted; nil = it is.
+function damage.refusal(skill)
+	local types, data, flags = skill.skillTypes, skill.skillData, flags_of(skill)
+	if flags.disable then return "disabled" end
+	if data.triggeredOnDeath then return "on_death" end
+	if data.explodeCorpse or flags.monsterExplode then return "corpse" end
+	if types[SkillType.TargetsDestructibleCorpses] and not types[SkillType.CreatesMinion] then return "corpse" end
+	if types[SkillType.Herald] then return "on_kill" end
+	local triggered = types[SkillType.Triggered] or types[SkillType.InbuiltTrigger] or skill.triggeredBy
+	if triggered and not (data.triggered and (data.triggerRate or data.triggerTime)) then return "no_trigger_rate" end
+end
+
+local function add(list, name, kind, dps)
+	if dps and dps > 0 and dps < math.huge then list[#list + 1] = { name = name, kind = kind, dps = dps } end
+end
+
+local function sum(list)
+	local total = 0
+	for i = 1, #list do total = total + list[i].dps end
+	return total
+end
+
+-- Damage per second of all sources; nil = PoB gives no rate.
+function damage.sum(list)
+	local total = sum(list)
+	return total > 0 and total or nil
+end
+
+local function scale(list, factor)
+	for i = 1, #list do list[i].dps = list[i].dps * factor end
+end
+
+-- The share of time that a debuff of one use lasts until the next use.
+local function uptime(output)
+	local speed, duration = output.Speed or 0, output.Duration or 0
+	return speed > 0 and duration > 0 and math.min(1, duration * speed) or 1
+end
+
+local function max(a, b) return math.max(a or 0, b or 0) end
+
+-- Everything that goes on after the hit, at most as much as the game allows.
+local function over_time(output, name, stacks)
+	local list = {}
+	add(list, name, "damage_over_time", (output.TotalDot or 0) * (stacks and 1 or uptime(output)))
+	add(list, name, "poison", output.TotalPoisonDPS or output.PoisonDPS)
+	add(list, name, "ignite", output.TotalIgniteDPS or output.IgniteDPS)
+	add(list, name, "bleed", output.TotalBleedDPS or output.BleedDPS)
+	add(list, name, "damage_over_time", max(output.CausticGroundDPS, output.MirageCausticGroundDPS))
+	add(list, name, "damage_over_time", max(output.BurningGroundDPS, output.MirageBurningGroundDPS))
+	add(list, name, "damage_over_time", output.CorruptingBloodDPS)
+	add(list, name, "damage_over_time", output.DecayDPS)
+	local total = sum(list)
+	if total > data.misc.DotDpsCap then scale(list, data.misc.DotDpsCap / total) end
+	return list
+end
+
+-- PoB gives the impale damage of one use where it gives damage per use.
+local function impale(skill, output)
+	local found = output.ImpaleDPS or 0
+	return skill.skillData.showAverage and found * (output.HitSpeed or output.Speed or 0) or found
+end
+
+-- What a skill deals by itself. Also where PoB shows damage per use its TotalDPS is that times uses per second.
+local function own(skill, output)
+	if damage.refusal(skill) then return {} end
+	local list, name = {}, skill.activeEffect.grantedEffect.name
+	add(list, name, "hit", output.TotalDPS)
+	add(list, name, "impale", impale(skill, output))
+	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
+	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
+	return list
+end
+
+-- How many minions are really out: as many as the gem says, within the skill's limit and the Spirit that there is.
+-- `lacking`: Spirit that is reserved and not there; what these minions free is taken off it.
+local function count(skill, output, lacking)
+	local wanted = calcs.getActiveSkillCount(skill)
+	local limit, reserved = output.ActiveMinionLimit, skill.skillData.SpiritReservedBase or 0
+	local out = limit and limit > 0 and math.min(wanted, limit) or wanted
+	if lacking.spirit > 0 and reserved > 0 and out > 0 then
+		local each = reserved / wanted
+		local away = math.min(out, math.ceil(lacking.spirit / each))
+		lacking.spirit, out = lacking.spirit - away * each, out - away
+	end
+	return out
+end
+
+-- Hits times the number of minions; of an ailment the strongest counts, once. Minions that need a corpse are not there.
+local function army(skill, minion, output, lacking)
+	if not minion or flags_of(skill).disable or skill.skillTypes[SkillType.TargetsDestructibleCorpses] then return {} end
+	local main = minion.mainSkill
+	if main and damage.refusal(main) then return {} end
+	local list, found, out = {}, minion.output, count(skill, output, lacking)
+	if out == 0 then return list end
+	local name = minion.minionData and minion.minionData.name or skill.activeEffect.grantedEffect.name
+	if out ~= 1 then name = ("%d × %s"):format(out, name) end
+	add(list, name, "minion", ((found.TotalDPS or 0) + (found.ImpaleDPS or 0)) * out)
+	for _, source in ipairs(over_time(found, name, true)) do list[#list + 1] = source end
+	return list
+end
+
+local function finish(list, output)
+	local factor = math.max(output.CullMultiplier or 1, 1) * (output.ReservationDpsMultiplier or 1)
+	add(list, "Culling", "culling", sum(list) * (factor - 1))
+	return list
+end
+
+-- The minions of the skill that an environment calculates.
+local function minions(env, lacking)
+	local list = army(env.player.mainSkill, env.minion, env.player.output, lacking)
+	return env.minion and finish(list, env.minion.output) or list
+end
+
+local function has_dot(set)
+	for _, stat in ipairs(set and set.stats or {}) do
+		if stat:find("damage_to_deal_per_minute", 1, true) then return true end
+	end
+	return false
+end
+
+-- The part of the skill that PoB calculates apart: the damage over time that a hit leaves behind, or the hit itself.
+local function other_part(skill)
+	local effect = skill.activeEffect.grantedEffect
+	local chosen = skill.activeEffect.statSet and skill.activeEffect.statSet.index or 1
+	if not effect.statSets or #effect.statSets < 2 or not skill.activeEffect.srcInstance then return nil end
+	local dot = has_dot(effect.statSets[chosen])
+	for index, set in ipairs(effect.statSets) do
+		if has_dot(set) ~= dot then return index end
+	end
+end
+
+-- The build calculated for one skill of it, without the hits that it can take.
+local function performed(override, choose)
+	local env = B.environment(override)
+	if choose then
+		local skill = choose(env)
+		if not skill then return nil end
+		env.player.mainSkill = skill
+	end
+	calcs.perform(env, true)
+	return env
+end
+
+local function with_part(skill, index, action)
+	local gem, id = skill.activeEffect.srcInstance, skill.activeEffect.grantedEffect.id
+	local before = gem.statSet
+	gem.statSet = copyTable(before or {}, true)
+	gem.statSet[id] = index
+	local ok, result = pcall(action)
+	gem.statSet = before
+	if not ok then error(result, 0) end
+	return result
+end
+
+-- What the other part adds: only kinds of damage that the chosen part did not give.
+local function part(skill, list, override)
+	local index = other_part(skill)
+	if not index then return {} end
+	local given, found = {}, {}
+	for _, source in ipairs(list) do given[source.kind] = true end
+	local env = with_part(skill, index, function() return performed(override) end)
+	for _, source in ipairs(own(env.player.mainSkill, env.player.output)) do
+		if not given[source.kind] then found[#found + 1] = source end
+	end
+	return found
+end
+
+-- Groups beside the main one that the build says are played.
+local function played(skill, main)
+	local group = skill.socketGroup
+	return group and group.includeInFullDPS and group.enabled and group ~= main.socketGroup
+end
+
+-- Whether any group beside the main one has minions that are played.
+local function helpers(env)
+	local found = {}
+	for index, skill in ipairs(env.player.activeSkillList) do
+		if skill.minion and played(skill, env.player.mainSkill) then found[#found + 1] = index end
+	end
+	return found
+end
+
+local function same_skill(index, like)
+	return function(env)
+		local skill = env.player.activeSkillList[index]
+		return skill and skill.activeEffect.grantedEffect == like.activeEffect.grantedEffect and skill
+	end
+end
+
+local function append(list, more)
+	for i = 1, #more do list[#list + 1] = more[i] end
+end
+
+-- Sources of the build that `env` has calculated: the main skill, its other part, its minions, those of other groups.
+function damage.sources(env, override)
+	local main, output = env.player.mainSkill, env.player.output
+	local lacking = { spirit = -(output.SpiritUnreserved or 0) }
+	local list = finish(own(main, output), output)
+	append(list, part(main, list, override))
+	append(list, minions(env, lacking))
+	for _, index in ipairs(helpers(env)) do
+		local other = performed(override, same_skill(index, env.player.activeSkillList[index]))
+		if other then append(list, minions(other, lacking)) end
+	end
+	return list
+end
+
+-- Second skills that the build counts: told beside the main one, never added to it.
+function damage.second(env, override)
+	local list = {}
+	for index, skill in ipairs(env.player.activeSkillList) do
+		if not skill.minion and played(skill, env.player.mainSkill) and not damage.refusal(skill) then
+			local other = performed(override, same_skill(index, skill))
+			add(list, skill.activeEffect.grantedEffect.name, "second_skill", other and sum(own(other.player.mainSkill, other.player.output)))
+		end
+	end
+	return list
+end
+
+-- Damage per second of the build that `env` has calculated; nil = PoB gives no rate for it.
+function damage.total(env, override) return damage.sum(damage.sources(env, override)) end
