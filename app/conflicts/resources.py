@@ -9,6 +9,7 @@ from app.conflicts.items import filling, slots_with_room
 from app.model.base import changed
 from app.model.blueprint import MANA_FLASK
 from app.model.conflicts import BuildConflict, Details, Evidence
+from app.model.damage import MOST_LIFE_PER_USE, Cost, unpayable
 from app.model.demands import FIGHT_S
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import FREE_SPIRIT
@@ -41,6 +42,10 @@ def spirit_within_pool(case: Case) -> list[BuildConflict]:
     kind = ConflictType.SPIRIT_OVERFLOW
     evidence = Evidence(required=have - free, available=have, unit="Spirit")
     return [conflict(kind, Severity.BLOCKING, "spirit", message, ways, evidence)]
+
+
+LONG_S = 180.0
+"""Seconds of uninterrupted use from which on nobody runs dry in a fight."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +95,34 @@ def _flask_total(case: Case, resource: str) -> float:
 
 
 def main_skill_sustained(case: Case) -> list[BuildConflict]:
-    """Regeneration, leech and gain on hit pay for the main skill; short of that, mana pool and flask last 20 s.
+    """The main skill can be used once, and goes on: recovery pays for it, or mana pool and flask last 20 s.
 
-    Lasting that long on pool and flask is a warning, less is blocking. Life costs must be recovered in full.
+    One use above the pool, or a life cost that kills within a few uses, is blocking. Short of recovery, less than 20 s
+    is blocking, more is a warning and `LONG_S` is no problem. Life costs must be recovered in full.
     """
-    return [_unsustained(case, budget) for budget in budgets(case) if budget.cost > budget.recovery]
+    broke = unpayable(case.stats.values)
+    known = {cost.resource for cost in broke}
+    short = [budget for budget in budgets(case) if budget.cost > budget.recovery and budget.resource not in known]
+    return [
+        *(_unpayable(case, cost) for cost in broke),
+        *(_unsustained(case, budget) for budget in short if budget.resource != "mana" or budget.lasts_s < LONG_S),
+    ]
+
+
+def _unpayable(case: Case, cost: Cost) -> BuildConflict:
+    of_life = f", and at most {MOST_LIFE_PER_USE:.0%} of it is safe to spend at once" if cost.resource == "life" else ""
+    message = (
+        f"{case.main_skill} cannot be used: one use costs {cost.cost:.0f} {cost.resource}, "
+        f"the build has {cost.pool:.0f}{of_life}."
+    )
+    values = Details(resource=cost.resource, missing=cost.cost - cost.most)
+    suggestions = [
+        advice("cheaper_supports", _SUSTAIN, Demand.CHEAPER_SKILL, "use supports that cost less", values),
+        advice("more_recovery", _SUSTAIN, Demand.MORE_RECOVERY, f"a larger pool of {cost.resource}", values),
+        advice("other_skill", _DELIVERY, Demand.CHEAPER_SKILL, "use a cheaper main skill", values),
+    ]
+    evidence = Evidence(required=cost.cost, available=cost.most, unit=f"{cost.resource} for one use")
+    return conflict(ConflictType.SUSTAIN_GAP, Severity.BLOCKING, cost.resource, message, suggestions, evidence)
 
 
 def _unsustained(case: Case, budget: Budget) -> BuildConflict:

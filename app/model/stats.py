@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.damage import DamageBreakdown
 from app.model.names import Attribute
 
 DPS = "DPS"
-"""Our name for "the build's damage per second", derived from PoB's own outputs by `damage_per_second`."""
+"""Our name for "the build's damage per second": the damage that counts (docs/damage.md), which each engine sums up."""
 
 EHP = "TotalEHP"
 """Effective hit points: damage before mitigation that is survived, over hits of all types."""
@@ -56,11 +57,13 @@ class Stats(Model):
     """Output numbers under PoB's own names (TotalEHP, Life, FireResist ...), plus `DPS`; every one finite.
 
     Units: damage per second, hit points, percent for resistances, points for Spirit and attributes, per second for
-    regeneration. Minion outputs carry the prefix "Minion.". A key that the engine did not produce is absent.
+    regeneration. Minion outputs carry the prefix "Minion.". A key that the engine did not produce is absent. `damage`
+    says where `DPS` comes from.
     """
 
     engine: EngineVersion
     values: dict[str, float] = Field(default_factory=dict)
+    damage: DamageBreakdown = Field(default_factory=DamageBreakdown)
 
     def get(self, key: str, default: float = 0.0) -> float:
         """Return the value, or the default when the engine gave none."""
@@ -73,11 +76,10 @@ class Stats(Model):
 
 
 def damage_per_second(values: Mapping[str, float]) -> float | None:
-    """Return FullDPS when groups are counted into it, else CombinedDPS, else the minion's; None when all are zero."""
-    for key in ("FullDPS", "CombinedDPS", "Minion.CombinedDPS"):
-        if values.get(key, 0.0) > 0:
-            return values[key]
-    return None
+    """Return `DPS`; where there is none, the main skill's CombinedDPS or its minion's. None when it is zero."""
+    if DPS in values:
+        return values[DPS] or None
+    return next((values[key] for key in ("CombinedDPS", "Minion.CombinedDPS") if values.get(key, 0.0) > 0), None)
 
 
 def elemental_hit(values: Mapping[str, float]) -> float:

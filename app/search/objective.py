@@ -17,6 +17,7 @@ from functools import lru_cache
 from app.knowledge.styles import style_targets
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantSet
+from app.model.damage import PAYMENT_METRICS, unpayable
 from app.model.demands import FIGHT_S, Floor, Floors
 from app.model.names import Attribute, Demand
 from app.model.stats import (
@@ -68,7 +69,7 @@ METRICS: tuple[str, ...] = tuple(
             MOVEMENT,
             *ATTRIBUTE_METRICS.values(),
             *REQUIREMENT_METRICS.values(),
-            "ManaUnreserved",
+            *PAYMENT_METRICS,
             *(cost for cost, _ in PAYMENTS.values()),
             *(key for _, income in PAYMENTS.values() for key in income),
             *RECOVERY_METRICS,
@@ -244,12 +245,17 @@ def lack_segments(floor: Floor) -> list[tuple[float, float]]:
     return [*((slope, height - top) for slope, height in segments(floor)[:2]), (0.0, 0.0)]
 
 
-def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
-    """Return how badly the main skill is paid for: 0 = by recovery alone, up to 1 per resource.
+INFEASIBLE, MOST_EXCESS = 2.0, 2.0
+"""Gap of a skill that cannot be used even once, and how much more it grows with what the cost is above the limit."""
 
-    Mana that pool and flask can supply for `FIGHT_S` costs little, more than that much; life must be recovered.
+
+def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
+    """Return how badly the main skill is paid for: 0 = by recovery alone, up to 1 per resource, more if infeasible.
+
+    Mana that pool and flask can supply for `FIGHT_S` costs little, more than that much; life must be recovered. A use
+    that costs more than the pool, or life that kills within a few uses, is infeasible whatever is recovered.
     """
-    gap = 0.0
+    gap = sum(INFEASIBLE + min(MOST_EXCESS, cost.excess) for cost in unpayable(outputs))
     for resource, (cost_key, income_keys) in PAYMENTS.items():
         cost = outputs.get(cost_key, 0.0)
         drain = cost - sum(max(0.0, outputs.get(key, 0.0)) for key in income_keys)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.constraints import shown
+from app.model.damage import DamageKind
 from app.model.experiments import Experiment, Refinement
 from app.model.guide import Guide, ItemLine, Loss, ShoppingItem
 from app.model.names import BuildStatus, Outcome, SubProblemName
@@ -15,7 +16,7 @@ from app.model.record import BuildRecord
 from app.model.state import UsedMemory
 from app.model.stats import DPS, EHP
 from app.model.wishes import ASKED_AND_REACHED, asked_and_reached
-from app.service.view import BuildView, StatsView, view_of
+from app.service.view import BuildView, DamageView, StatsView, view_of
 
 QUESTIONS = {
     SubProblemName.ASCENDANCY: "Ascendancy",
@@ -53,6 +54,30 @@ def numbers(stats: StatsView | None) -> list[str]:
     ]
     hits = ", ".join(f"{kind} {number(hit)}" for kind, hit in stats.max_hit.items())
     return [*lines, f"Largest hit survived: {hits}"] if hits else lines
+
+
+_KINDS = {
+    DamageKind.HIT: "hits",
+    DamageKind.IMPALE: "impale",
+    DamageKind.IGNITE: "ignite",
+    DamageKind.POISON: "poison",
+    DamageKind.BLEED: "bleeding",
+    DamageKind.DAMAGE_OVER_TIME: "damage over time",
+    DamageKind.MINION: "minions",
+    DamageKind.TRIGGERED: "triggered",
+    DamageKind.CULLING: "culling strike",
+}
+
+
+def damage(view: DamageView | None) -> list[str]:
+    """Return each source of the damage with its share; what is not counted says why."""
+    if view is None:
+        return []
+    counted = [one for one in view.sources if one.kind is not DamageKind.SECOND_SKILL]
+    lines = [f"{one.name}, {_KINDS[one.kind]}: {number(one.dps)} per second ({one.share:.0%})" for one in counted]
+    beside = [one for one in view.sources if one.kind is DamageKind.SECOND_SKILL]
+    lines += [f"Not in the sum: {one.name} as a second skill, {number(one.dps)} per second" for one in beside]
+    return [*lines, f"The main skill's damage is not counted: {view.note}."] if view.note else lines
 
 
 def from_memory(memories: Sequence[UsedMemory], habits: Sequence[str]) -> list[str]:
@@ -243,6 +268,7 @@ def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
     return [
         (ASKED_AND_REACHED, asked_and_reached(view.wishes)),
         ("Numbers", numbers(view.stats)),
+        ("Damage", damage(view.damage)),
         ("Changes", changes(shown.refinement)),
         ("You asked for", constraints(view)),
         ("Decisions", decisions(view)),

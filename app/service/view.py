@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from app.model.base import Model, changed
 from app.model.constraints import InvariantValue, Question
+from app.model.damage import NOT_COUNTED, DamageSource
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
 from app.model.names import (
     BuildStatus,
@@ -61,6 +62,19 @@ class StatsView(Model):
     move_speed: float | None
     max_hit: dict[str, float] = Field(default_factory=dict)
     values: dict[str, float] = Field(default_factory=dict)
+
+
+class DamageView(Model):
+    """The damage that counts (docs/damage.md) and where it comes from, the largest source first.
+
+    dps: damage per second, null = not modelled, and `note` says why. per_second: whether it is a rate. share: 0 to 1 of
+    dps; a second skill is told beside it and has none.
+    """
+
+    dps: float | None
+    per_second: bool
+    sources: list[DamageSource]
+    note: str | None = None
 
 
 class ProgressView(Model):
@@ -158,6 +172,7 @@ class BuildView(Model):
     conflicts: list[ConflictView]
     domain_gaps: list[str]
     stats: StatsView | None
+    damage: DamageView | None
     caveats: list[str]
     invariant_changes: list[InvariantChangeView]
     refinement: Refinement | None
@@ -226,6 +241,17 @@ def stats_view(stats: Stats) -> StatsView:
     )
 
 
+def damage_view(stats: Stats) -> DamageView:
+    """Return the damage with its sources; a state stored before there were sources has none."""
+    damage = stats.damage
+    return DamageView(
+        dps=stats.dps,
+        per_second=stats.dps is not None,
+        sources=damage.sources,
+        note=None if damage.not_counted is None else NOT_COUNTED.get(damage.not_counted, damage.not_counted),
+    )
+
+
 def summary_of(record: BuildRecord) -> BuildSummary:
     """Return the build as a line of a list."""
     return BuildSummary(**_common(record))
@@ -251,6 +277,7 @@ def view_of(record: BuildRecord) -> BuildView:
         conflicts=[ConflictView.model_validate(c, from_attributes=True) for c in record.state.conflicts],
         domain_gaps=state.domain_gaps,
         stats=None if state.stats is None else stats_view(state.stats),
+        damage=None if state.stats is None else damage_view(state.stats),
         caveats=[*failed, *record.state.caveats],
         invariant_changes=invariant_changes(record),
         refinement=record.state.refinement,

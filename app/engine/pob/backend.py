@@ -9,6 +9,7 @@ from app.core.errors import BadImport
 from app.engine.files.xml import read, write
 from app.engine.pob.lua import LuaPob, manifest_version
 from app.engine.protocol import Refused
+from app.model.damage import DamageBreakdown, DamageSource
 from app.model.stats import EngineVersion
 
 TREE_VERSION = "0_5"
@@ -67,7 +68,10 @@ class PobBackend:
         ]
 
     def _stats(self, args: dict[str, Any]) -> dict[str, Any]:
-        return {"engine": self._version, "values": self._call("stats", args)["values"]}
+        found = self._call("stats", args)
+        sources = [DamageSource.model_validate(source) for source in found["sources"]]
+        damage = DamageBreakdown.of(sources, found.get("refusal"))
+        return {"engine": self._version, "values": found["values"], "damage": damage.model_dump(mode="json")}
 
     def _load(self, args: dict[str, Any]) -> Any:
         """Give PoB the file in its dialect, and the texts in it that it will parse line by line."""

@@ -92,6 +92,10 @@ class OpenBuild:
                 found.append({})
         return found
 
+    def stats(self, version: EngineVersion) -> Stats:
+        """Return every number of the open build and where its damage comes from."""
+        return Stats(engine=version, values=self.values(), damage=self._calculator.damage(self.blueprint()))
+
     def values(self) -> Outputs:
         """Return all numbers of the build."""
         return self._calculator.values(self._current())
@@ -215,7 +219,7 @@ class SketchBackend:
             "load": lambda args: opened.load(args["xml"].encode() if isinstance(args["xml"], str) else args["xml"]),
             "apply": lambda args: opened.apply(_CHANGES.validate_python(args["changes"])),
             "what_if": lambda args: opened.what_if(_CANDIDATES.validate_python(args["candidates"]), args["metrics"]),
-            "stats": lambda _: Stats(engine=version, values=opened.values()),
+            "stats": lambda _: opened.stats(version),
             "inspect": lambda _: opened.inspect(),
             "blueprint": lambda _: opened.blueprint(),
             "export": lambda _: opened.export(),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine.sketch.defence import Defence, enemy_for
+from app.engine.sketch.defence import Defence, Enemy, enemy_for
 from app.engine.sketch.gear import gem_attribute
 from app.engine.sketch.offence import Offence
 from app.engine.sketch.pack import Pack, Skill, Support
 from app.engine.sketch.sheet import Sheet, Sheets, acting_supports, point_counts
 from app.model.blueprint import Blueprint, Gem, SkillGroup
+from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import Attribute
 from app.model.stats import (
@@ -19,7 +20,6 @@ from app.model.stats import (
     Inspection,
     ItemFinding,
     Requirement,
-    damage_per_second,
 )
 
 ATTRIBUTES = tuple(attribute.value for attribute in Attribute)
@@ -98,19 +98,38 @@ class Calculator:
         out |= self._requirements.outputs(sheet)
         if sheet.main is not None:
             out |= self._offence.outputs(sheet, sheet.main, pools, enemy)
-        full = 0.0
-        for index, group in enumerate(blueprint.groups, 1):
-            if group.in_full_dps and group.enabled:
-                counted = self._sheets.sheet(blueprint, index)
-                if counted.main is not None:
-                    own = self._defence.pools(counted.stats, blueprint.level)
-                    full += self._offence.outputs(counted, counted.main, own, enemy).get("CombinedDPS", 0.0)
+        others = self._others(blueprint, enemy)
+        counted = [group.in_full_dps for group in blueprint.groups[blueprint.main_group - 1 : blueprint.main_group]]
+        full = sum(dps for _, dps in others) + (out.get("CombinedDPS", 0.0) if any(counted) else 0.0)
         if full > 0:
             out["FullDPS"] = full
-        dps = damage_per_second(out)
-        if dps is not None:
-            out[DPS] = dps
-        return out
+        return out | {DPS: out.get("CombinedDPS", 0.0)}
+
+    def damage(self, blueprint: Blueprint) -> DamageBreakdown:
+        """Return where the damage comes from: hits of the main skill, and what other counted groups deal beside it."""
+        sheet = self._sheets.sheet(blueprint)
+        enemy = enemy_for(self._game, blueprint.level, blueprint.config)
+        own = self.values(blueprint)[DPS]
+        sources = [
+            DamageSource(name=name, kind=DamageKind.SECOND_SKILL, dps=dps)
+            for name, dps in self._others(blueprint, enemy)
+        ]
+        if sheet.main is not None and own > 0:
+            sources.append(DamageSource(name=sheet.main.skill.name, kind=DamageKind.HIT, dps=own))
+        return DamageBreakdown.of(sources)
+
+    def _others(self, blueprint: Blueprint, enemy: Enemy) -> list[tuple[str, float]]:
+        """Return name and damage per second of each group beside the main one that is counted."""
+        found = []
+        for index, group in enumerate(blueprint.groups, 1):
+            if index == blueprint.main_group or not (group.in_full_dps and group.enabled):
+                continue
+            sheet = self._sheets.sheet(blueprint, index)
+            if sheet.main is not None:
+                pools = self._defence.pools(sheet.stats, blueprint.level)
+                dps = self._offence.outputs(sheet, sheet.main, pools, enemy).get("CombinedDPS", 0.0)
+                found += [(sheet.main.skill.name, dps)] if dps > 0 else []
+        return found
 
     def sheet(self, blueprint: Blueprint) -> Sheet:
         """Return the character sheet the numbers come from."""
@@ -167,7 +186,7 @@ class Inspector:
             support_counts=self._requirements.support_counts(blueprint),
             disabled_reason=disabled,
             dropped_nodes=dropped,
-            modelled=DPS in values,
+            modelled=values[DPS] > 0,
         )
 
     def _idle_reason(self, group: SkillGroup, gem: Gem) -> str | None:

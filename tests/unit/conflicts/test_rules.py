@@ -159,7 +159,8 @@ MANA_FLASK = BaseFact(
     ("cost", "expected"),
     [
         (50, {}),
-        (50.1, {"sustain_gap/mana": WARNING}),
+        (52.7, {}),  # 500 mana last 185 s: nobody runs dry in a fight
+        (53, {"sustain_gap/mana": WARNING}),
         (75, {"sustain_gap/mana": WARNING}),
         (75.1, {"sustain_gap/mana": BLOCKING}),
     ],
@@ -184,6 +185,29 @@ def test_life_costs_are_recovered_in_full(case: MakeCase, cost: float, blocked: 
     expected = {"sustain_gap/life": BLOCKING} if blocked else {}
     paid = {"LifePerSecondCost": cost, "LifeRegenRecovery": 30.0, "EnergyShieldRecharge": 200.0}
     assert verdicts(case(values=paid)) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "blocked"),
+    [
+        ({"ManaCost": 500.0}, None),
+        ({"ManaCost": 501.0}, "mana"),
+        ({"ManaCost": 900.0, "ManaPool": 1_000.0}, None),  # energy shield pays too
+        ({"LifeCost": 500.0, "LifeUnreserved": 2_000.0}, None),
+        ({"LifeCost": 624.0, "LifeUnreserved": 2_069.0}, "life"),
+        ({"ESCost": 10.0, "EnergyShield": 9.0}, "energy shield"),
+    ],
+)
+def test_a_use_that_cannot_be_paid_is_blocking_whatever_is_recovered(
+    case: MakeCase, values: dict[str, float], blocked: str | None
+) -> None:
+    rich = {"ManaRegenRecovery": 1e6, "LifeRegenRecovery": 1e6, "ManaPerSecondCost": 9.0, "LifePerSecondCost": 9.0}
+    expected = {f"sustain_gap/{blocked}": BLOCKING} if blocked else {}
+    assert verdicts(case(values={**rich, **values})) == expected
+
+
+def test_one_resource_is_said_to_be_short_once(case: MakeCase) -> None:
+    assert verdicts(case(values={"ManaCost": 900.0, "ManaPerSecondCost": 900.0})) == {"sustain_gap/mana": BLOCKING}
 
 
 def test_cheaper_supports_are_not_suggested_twice(case: MakeCase) -> None:

@@ -56,8 +56,9 @@ def test_conflict_ids_do_not_depend_on_the_order_of_the_affected() -> None:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"FullDPS": 5.0, "CombinedDPS": 3.0}, 5.0),
-        ({"FullDPS": 0.0, "CombinedDPS": 3.0}, 3.0),
+        ({"DPS": 2.0, "FullDPS": 5.0, "CombinedDPS": 3.0}, 2.0),
+        ({"DPS": 0.0, "FullDPS": 5.0, "CombinedDPS": 3.0}, None),
+        ({"FullDPS": 5.0, "CombinedDPS": 3.0}, 3.0),
         ({"Minion.CombinedDPS": 7.0}, 7.0),
         ({"CombinedDPS": 0.0}, None),
         ({}, None),

@@ -62,7 +62,7 @@ function B.ops.bench_plain(args)
 		local override = B.trial.put(changes)
 		env = nil
 		local output = calculate(override, false)
-		output.DPS = B.damage.total(env, override)
+		output.DPS, output.ManaPool = B.damage.total(env, override) or 0, B.damage.mana_pool(env)
 		out[i] = B.answer(output, args.metrics)
 		B.trial.take_back()
 	end

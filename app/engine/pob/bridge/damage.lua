@@ -231,3 +231,10 @@ end
 
 -- Damage per second of the build that `env` has calculated; nil = PoB gives no rate for it.
 function damage.total(env, override) return damage.sum(damage.sources(env, override)) end
+
+-- What there is to pay mana costs with: energy shield pays too where a keystone says so.
+function damage.mana_pool(env)
+	local output = env.player.output
+	local shield = env.modDB:Flag(nil, "EnergyShieldProtectsMana") and output.EnergyShield or 0
+	return math.max(0, output.ManaUnreserved or 0) + shield
+end

@@ -15,7 +15,8 @@ function B.ops.stats()
 	if output.Minion then numbers(output.Minion, "Minion.", values) end
 	local env, override = build.calcsTab.mainEnv, {}
 	local sources = B.damage.sources(env, override)
-	values.DPS = B.damage.sum(sources)
+	values.DPS = B.damage.sum(sources) or 0
+	values.ManaPool = B.damage.mana_pool(env)
 	for _, source in ipairs(B.damage.second(env, override)) do sources[#sources + 1] = source end
 	return { values = values, sources = B.json.list(sources), refusal = B.damage.refusal(env.player.mainSkill) }
 end

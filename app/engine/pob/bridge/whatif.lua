@@ -31,7 +31,8 @@ local function calculate(override, plan)
 		local full = calcs.calcFullDPS(build, "CALCULATOR", override, databases)
 		output.SkillDPS, output.FullDPS, output.FullDotDPS = full.skills, full.combinedDPS, full.TotalDotDPS
 	end
-	if plan.damage then output.DPS = B.damage.total(env, override) end
+	output.ManaPool = B.damage.mana_pool(env)
+	if plan.damage then output.DPS = B.damage.total(env, override) or 0 end
 	return output
 end
 
@@ -90,7 +91,7 @@ for name in ([[DPS FullDPS CombinedDPS TotalDPS TotalDotDPS AverageHit AverageDa
 	Minion.CombinedDPS Minion.TotalDPS Life LifeUnreserved EnergyShield Ward Mana ManaUnreserved Spirit SpiritUnreserved
 	Str Dex Int FireResist ColdResist LightningResist ChaosResist FireResistTotal ColdResistTotal LightningResistTotal
 	ChaosResistTotal FireResistOverCap ColdResistOverCap LightningResistOverCap ChaosResistOverCap Armour Evasion ManaCost
-	ManaRegenRecovery LifeRegenRecovery EffectiveMovementSpeedMod ManaPerSecondCost ReqStr ReqDex ReqInt]]):gmatch("%S+") do
+	ManaRegenRecovery LifeRegenRecovery EffectiveMovementSpeedMod ManaPerSecondCost LifeCost ESCost ManaPool ReqStr ReqDex ReqInt]]):gmatch("%S+") do
 	NO_EHP[name] = true
 end
 

@@ -9,6 +9,7 @@ import pytest
 from app.engine.sketch.backend import SketchBackend
 from app.engine.sketch.pack import Pack
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
+from app.model.stats import Stats
 from tests.unit.engine.sketch.samples import RECIPES, SPELL, Builder, Recipe
 
 
@@ -88,7 +89,7 @@ def test_a_skill_needs_its_weapon(backend: SketchBackend, builder: Builder) -> N
     unarmed = armed.model_copy(update={"items": {k: v for k, v in armed.items.items() if k != "Weapon 1"}})
 
     assert numbers(backend, armed)["DPS"] > 0
-    assert "DPS" not in numbers(backend, unarmed)
+    assert numbers(backend, unarmed)["DPS"] == 0
     assert backend.handle("inspect", {})["disabled_reason"] == "Main Hand weapon is not usable with this skill"
 
 
@@ -113,12 +114,19 @@ def test_passives_of_the_other_weapon_set_do_not_count(backend: SketchBackend, b
     assert with_set(2, "Weapon 1 Swap") == with_set(0, None)
 
 
-def test_full_dps_adds_up_the_groups_that_are_counted(backend: SketchBackend, builder: Builder) -> None:
+def test_other_groups_are_told_beside_the_main_skill_and_not_added(backend: SketchBackend, builder: Builder) -> None:
     plain = builder.build(RECIPES[0])
     counted = [group.model_copy(update={"in_full_dps": True}) for group in (*plain.groups, *plain.groups)]
     double = plain.model_copy(update={"groups": counted})
+    alone, values = numbers(backend, plain), numbers(backend, double)
 
-    assert numbers(backend, double)["DPS"] == pytest.approx(2 * numbers(backend, plain)["DPS"])
+    assert values["FullDPS"] == pytest.approx(2 * alone["DPS"])
+    assert values["DPS"] == pytest.approx(alone["DPS"])
+    backend.handle("build", {"blueprint": double.model_dump(mode="json")})
+    damage = Stats.model_validate(backend.handle("stats", {})).damage
+    assert damage.per_second
+    assert damage.dps == pytest.approx(alone["DPS"])
+    assert [(source.kind, source.share) for source in damage.sources] == [("hit", 1.0), ("second_skill", 0.0)]
 
 
 def test_armour_and_evasion_help_and_resistance_caps_the_largest_hit(backend: SketchBackend, builder: Builder) -> None:
