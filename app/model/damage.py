@@ -49,15 +49,19 @@ class DamageBreakdown(Model):
 
     `dps`: damage per second of all sources but second skills, None when the engine gives no rate. `per_second`: whether
     it is a rate; damage per use is turned into one. `not_counted`: a key of `NOT_COUNTED`, why the main skill has none.
+    `states`: options of the configuration, under the engine's names, that nothing in the build brings about.
     """
 
     dps: float | None = None
     per_second: bool = False
     sources: list[DamageSource] = Field(default_factory=list)
     not_counted: str | None = None
+    states: list[str] = Field(default_factory=list)
 
     @classmethod
-    def of(cls, found: Iterable[DamageSource], not_counted: str | None = None) -> DamageBreakdown:
+    def of(
+        cls, found: Iterable[DamageSource], not_counted: str | None = None, states: Iterable[str] = ()
+    ) -> DamageBreakdown:
         """Return the breakdown of what an engine found, the largest first; sources of one name and kind add up."""
         sums: dict[tuple[str, DamageKind], float] = {}
         for source in found:
@@ -74,6 +78,7 @@ class DamageBreakdown(Model):
                 for one in sources
             ],
             not_counted=not_counted,
+            states=sorted(states),
         )
 
     def share(self, *kinds: DamageKind) -> float:

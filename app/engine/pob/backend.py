@@ -70,7 +70,7 @@ class PobBackend:
     def _stats(self, args: dict[str, Any]) -> dict[str, Any]:
         found = self._call("stats", args)
         sources = [DamageSource.model_validate(source) for source in found["sources"]]
-        damage = DamageBreakdown.of(sources, found.get("refusal"))
+        damage = DamageBreakdown.of(sources, found.get("refusal"), found["states"])
         return {"engine": self._version, "values": found["values"], "damage": damage.model_dump(mode="json")}
 
     def _load(self, args: dict[str, Any]) -> Any:

@@ -24,6 +24,7 @@ MODULES = (
     "items",
     "choices",
     "skills",
+    "states",
     "build",
     "trial",
     "idle",

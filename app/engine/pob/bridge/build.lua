@@ -36,7 +36,7 @@ function config.set(key, value)
 	local tab = build.configTab
 	local input = tab.configSets[tab.activeConfigSetId].input
 	if value == nil then value = config.defaults[key] end
-	input[key] = value
+	input[key], B.states.held[key] = value, nil
 end
 
 function config.read_defaults()
@@ -71,6 +71,7 @@ end
 -- Granted skills exist only after a calculation.
 local function settle(blueprint, problems)
 	B.settle(problems)
+	if B.states.settle() then B.settle(problems) end
 	local granted = blueprint.main_granted
 	if not granted then return end
 	if skills.choose_granted(granted) then B.settle(problems) else problems[#problems + 1] = "no item or passive grants " .. granted end
@@ -95,7 +96,7 @@ function B.ops.build(args)
 		B.new_build()
 	end
 	local ready = prepared(blueprint)
-	B.loaded = false
+	B.loaded, B.states.held = false, {}
 	B.new_build()
 	set_level(blueprint.level)
 	set_monsters(blueprint)
@@ -165,6 +166,7 @@ function B.ops.apply(args)
 	if dirty.tree then tree.reallocate() end
 	if dirty.config then build.configTab:BuildModList() end
 	B.settle(problems)
+	if B.states.settle() then B.settle(problems) end
 	local answer = report(problems)
 	tree.remove(answer.dropped_nodes)
 	return answer

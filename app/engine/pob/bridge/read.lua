@@ -35,9 +35,11 @@ end
 
 local function read_config()
 	local tab, found = build.configTab, {}
-	for key, value in pairs(tab.configSets[tab.activeConfigSetId].input) do
-		if value ~= B.config.defaults[key] and pcall(B.config.check, key, value) then found[key] = value end
-	end
+	B.states.as_claimed(function()
+		for key, value in pairs(tab.configSets[tab.activeConfigSetId].input) do
+			if value ~= B.config.defaults[key] and pcall(B.config.check, key, value) then found[key] = value end
+		end
+	end)
 	return found
 end
 

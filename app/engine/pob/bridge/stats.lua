@@ -18,5 +18,6 @@ function B.ops.stats()
 	values.DPS = B.damage.sum(sources) or 0
 	values.ManaPool = B.damage.mana_pool(env)
 	for _, source in ipairs(B.damage.second(env, override)) do sources[#sources + 1] = source end
-	return { values = values, sources = B.json.list(sources), refusal = B.damage.refusal(env.player.mainSkill) }
+	return { values = values, sources = B.json.list(sources), refusal = B.damage.refusal(env.player.mainSkill),
+		states = B.json.list(B.states.names()) }
 end

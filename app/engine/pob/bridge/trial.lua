@@ -199,13 +199,14 @@ function try.set_config(change)
 	local tab = build.configTab
 	local input = tab.configSets[tab.activeConfigSetId].input
 	if change.value ~= nil then B.config.check(change.key, change.value) end
-	local old = input[change.key]
+	local old, held = input[change.key], B.states.held[change.key]
 	later(function()
-		input[change.key] = old
+		input[change.key], B.states.held[change.key] = old, held
 		tab:BuildModList()
 	end)
 	B.config.set(change.key, change.value)
 	tab:BuildModList()
+	override.config = true
 end
 
 local WEAPON_FLAGS = { giantsBlood = "GiantsBlood", instrumentsOfPower = "InstrumentsOfPower", lordOfTheWilds = "LordOfTheWilds" }
@@ -235,11 +236,27 @@ local function check_off_hands()
 	end
 end
 
+-- A candidate may bring about a state that the configuration claims, or be what no longer does.
+local function settle_states()
+	if not (B.states.claimed or override.config) then return end
+	local tab = build.configTab
+	local input = tab.configSets[tab.activeConfigSetId].input
+	local old_input, old_held = copyTable(input, true), copyTable(B.states.held, true)
+	if not B.states.settle(override) then return end
+	later(function()
+		for key in pairs(old_held) do input[key] = nil end
+		for key, value in pairs(old_input) do input[key] = value end
+		B.states.held = old_held
+		tab:BuildModList()
+	end)
+end
+
 -- Puts a candidate in place and returns the override for PoB's calculator; call `take_back` in any case.
 function trial.put(changes)
 	undo, override = {}, {}
 	for _, change in ipairs(changes) do (try[change.op] or B.refuse)(change) end
 	check_off_hands()
+	settle_states()
 	return override
 end
 

@@ -12,7 +12,7 @@ local function poisoned()
 end
 
 function B.ops.load(args)
-	B.loaded = false
+	B.loaded, B.states.held = false, {}
 	for _, text in ipairs(args.texts) do B.items.check_text(text) end
 	build.treeTab, build.itemsTab, build.skillsTab, build.configTab, build.calcsTab, build.spec = nil, nil, nil, nil, nil, nil
 	main.popups = {}
@@ -31,6 +31,7 @@ function B.ops.load(args)
 	B.skills.chosen = B.skills.list()[build.mainSocketGroup]
 	local problems = {}
 	B.settle(problems)
+	if B.states.settle() then B.settle(problems) end
 	B.loaded = true
 	return { dropped_nodes = B.tree.dropped(), problems = B.json.list(problems) }
 end
@@ -54,7 +55,9 @@ function B.ops.export()
 	B.need_build()
 	B.full_calculation()
 	complete_groups()
-	local text = B.with_charms_at_rest(function() return build:SaveDB("export") end)
+	local text = B.with_charms_at_rest(function()
+		return B.states.as_claimed(function() return build:SaveDB("export") end)
+	end)
 	local problem = B.take_prompt()
 	if not text then error("export: " .. tostring(problem), 0) end
 	return { xml = text }
