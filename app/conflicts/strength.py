@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
+from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import Floor
@@ -18,6 +19,10 @@ _NEEDS = SubProblemName.STAT_REQUIREMENTS
 _SCALING = SubProblemName.DAMAGE_SCALING
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _SURVIVAL = SubProblemName.SURVIVABILITY
+
+
+EXPLAINED = 0.01
+"""What the sources' shares may miss of the whole."""
 
 
 def _severity(value: float, floor: Floor) -> Severity | None:
@@ -68,6 +73,28 @@ def damage(case: Case) -> list[BuildConflict]:
     message = f"{case.main_skill} deals {dps:,.0f} damage per second; {_wanted(floor)} at level {case.level}."
     evidence = Evidence(required=floor.least, good=floor.good, available=dps, unit="damage per second")
     return [conflict(ConflictType.DAMAGE_GAP, severity, "dps", message, suggestions, evidence)]
+
+
+UNEXPLAINED = "unexplained"
+
+
+def plausible_damage(case: Case) -> list[BuildConflict]:
+    """Damage far above what real players of the tier have is explained by its sources, or said not to be explained."""
+    dps, column = case.stats.dps or 0.0, column_of(case.demands.gear)
+    most = PLAUSIBLE * column.dps.upper
+    if dps <= most:
+        return []
+    found = case.stats.damage.sources
+    explained = abs(sum(one.share for one in found) - 1.0) < EXPLAINED
+    told = "; ".join(f"{one.name} {one.kind.replace('_', ' ')} {one.share:.0%}" for one in found if one.share >= 0.01)
+    message = (
+        f"{dps:,.0f} damage per second is more than {PLAUSIBLE:g} times what three quarters of real players have "
+        f"({column.column}: {column.dps.upper:,.0f})"
+    )
+    message += f". It is {told}." if explained else ", and the engine does not say where it comes from."
+    subject = "explained" if explained else UNEXPLAINED
+    evidence = Evidence(required=most, available=dps, unit="damage per second")
+    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, subject, message, [], evidence)]
 
 
 def _unknown_damage(case: Case) -> BuildConflict:

@@ -22,7 +22,14 @@ from app.conflicts.requirements import (
 )
 from app.conflicts.resources import main_skill_sustained, spirit_within_pool
 from app.conflicts.roots import with_causes, with_roles
-from app.conflicts.strength import damage, effective_hit_points, largest_hits, recovery_in_fights, resistances
+from app.conflicts.strength import (
+    damage,
+    effective_hit_points,
+    largest_hits,
+    plausible_damage,
+    recovery_in_fights,
+    resistances,
+)
 from app.conflicts.wishes import asked_for, nothing_excluded
 from app.model.conflicts import BuildConflict
 
@@ -58,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     largest_hits,
     recovery_in_fights,
     damage,
+    plausible_damage,
 )
 
 

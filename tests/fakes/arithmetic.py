@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from app.engine.base import Outputs
 from app.model.blueprint import Blueprint, Change, PassiveNode, apply_changes
+from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import BuildReport, EngineVersion, GemFinding, Inspection, Requirement, Stats
 
@@ -116,7 +117,9 @@ class ArithmeticSession:
         return [{key: found[key] for key in metrics if key in found} for found in tried]
 
     async def stats(self) -> Stats:
-        return Stats(engine=VERSION, values=self._outputs(self.held))
+        values = self._outputs(self.held)
+        source = DamageSource(name="Hits", kind=DamageKind.HIT, dps=values["DPS"])
+        return Stats(engine=VERSION, values=values, damage=DamageBreakdown.of([source]))
 
     async def inspect(self) -> Inspection:
         totals = self._totals(self.held)

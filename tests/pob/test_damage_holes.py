@@ -17,7 +17,9 @@ from tests.pob.conftest import Child, Facts, rare
 
 pytestmark = pytest.mark.pob
 
-GROUP = dict[str, Any]
+Group = dict[str, Any]
+Of = Callable[..., Stats]
+Gems = Callable[..., Group]
 CASTER = {"class_name": "Sorceress", "ascendancy": "Stormweaver", "weapon": "Attuned Wand"}
 WARRIOR = {"class_name": "Warrior", "ascendancy": "Titan", "weapon": "Felled Greatclub"}
 MONK = {"class_name": "Monk", "ascendancy": "Invoker", "weapon": "Gothic Quarterstaff"}
@@ -32,10 +34,10 @@ def shared(warm_backend: PobBackend) -> Iterator[Child]:
 
 
 @pytest.fixture
-def of(shared: Child, facts: Facts) -> Callable[..., Stats]:
+def of(shared: Child, facts: Facts) -> Of:
     """Build a level 90 character with these groups, all of them counted, and return its stats."""
 
-    def measured(*groups: GROUP, who: dict[str, str] = CASTER, main: int = 1, **config: Any) -> Stats:
+    def measured(*groups: Group, who: dict[str, str] = CASTER, main: int = 1, **config: Any) -> Stats:
         blueprint = {
             "class_name": who["class_name"],
             "ascendancy": who["ascendancy"],
@@ -58,10 +60,10 @@ def of(shared: Child, facts: Facts) -> Callable[..., Stats]:
 
 
 @pytest.fixture
-def gems(facts: Facts) -> Callable[..., GROUP]:
+def gems(facts: Facts) -> Gems:
     """Return a group of gems by name; `choices` are made on the first one."""
 
-    def group(*names: str, choices: dict[str, Any] | None = None, **fields: Any) -> GROUP:
+    def group(*names: str, choices: dict[str, Any] | None = None, **fields: Any) -> Group:
         found = [facts.gem(name) for name in names]
         found[0] |= {"choices": choices or {}}
         return {"gems": found} | fields
@@ -76,9 +78,6 @@ def unguarded(stats: Stats) -> float:
 
 def kinds(stats: Stats) -> set[DamageKind]:
     return {source.kind for source in stats.damage.sources}
-
-
-Of, Gems = Callable[..., Stats], Callable[..., GROUP]
 
 
 def test_an_explosion_on_death_is_not_damage_per_second(of: Of, gems: Gems) -> None:
@@ -236,7 +235,8 @@ def test_a_life_cost_that_kills_in_a_few_uses_is_infeasible(of: Of, gems: Gems) 
     stats = of(dear)
     assert stats.get(DPS) > 1_000
     assert [(cost.resource, cost.cost < cost.pool) for cost in unpayable(stats.values)] == [("life", True)]
-    assert OBJECTIVE.score(stats.values | {"LifeCost": 1.0}) > OBJECTIVE.score(stats.values | {DPS: 20 * stats.get(DPS)})
+    payable = stats.values | {"LifeCost": 1.0}
+    assert OBJECTIVE.score(payable) > OBJECTIVE.score(stats.values | {DPS: 20 * stats.get(DPS)})
 
 
 def test_an_ordinary_cost_is_payable(of: Of, gems: Gems) -> None:

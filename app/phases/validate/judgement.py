@@ -8,6 +8,7 @@ from math import log
 from app.conflicts.case import Case, case_of
 from app.conflicts.order import blocking, caveats, not_understood
 from app.conflicts.order import merged as newest
+from app.conflicts.strength import UNEXPLAINED
 from app.conflicts.table import find_conflicts, related
 from app.conflicts.wishes import wishes_of
 from app.engine.base import Engine
@@ -98,9 +99,13 @@ def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Ph
 
 
 def concluded(state: BuildState, told: list[str]) -> BuildState:
-    """Return the state as judged: validated when nothing blocks, no wish is unmet and every word was understood."""
+    """Return the state as judged: validated when nothing blocks, no wish is unmet, every word was understood.
+
+    Damage beyond what is plausible has to be explained, too.
+    """
     missed = any(wish.state in (WishState.UNMET, WishState.NOT_UNDERSTOOD) for wish in state.wishes)
-    fine = not (blocking(state.conflicts) or missed)
+    unexplained = any(found.subject == UNEXPLAINED for found in state.conflicts)
+    fine = not (blocking(state.conflicts) or missed or unexplained)
     outcome = Outcome.VALIDATED if fine else Outcome.CAVEATS
     return changed(state, outcome=outcome, caveats=[*not_understood(state.wishes), *told])
 

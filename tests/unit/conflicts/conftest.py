@@ -16,7 +16,7 @@ from app.model.stats import EngineVersion, Inspection, Stats
 MakeCase = Callable[..., Case]
 ENGINE = EngineVersion(name="test", version="1", tree_version="0_5")
 SOUND_VALUES = {
-    "CombinedDPS": 100_000.0,
+    "CombinedDPS": 50_000.0,
     "TotalEHP": 20_000.0,
     "FireResist": 75.0,
     "ColdResist": 75.0,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from app.conflicts.case import Case
+from app.conflicts.strength import UNEXPLAINED
 from app.conflicts.table import RULES, find_conflicts, related
+from app.model.base import changed
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import Invariant, InvariantSet
+from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.facts import BaseFact, GemFact
 from app.model.names import ConflictType, Demand, Provenance, Role, Severity, SubProblemName
 from app.model.stats import GemFinding, ItemFinding, Requirement
@@ -247,6 +251,21 @@ def test_a_symptom_becomes_a_root_when_its_cause_is_gone(case: MakeCase) -> None
 @pytest.mark.parametrize(("dps", "expected"), [(7_099, BLOCKING), (7_100, WARNING), (13_999, WARNING), (14_000, None)])
 def test_damage_floor_of_mid_gear_at_level_90(case: MakeCase, dps: float, expected: Severity | None) -> None:
     assert verdicts(case(values={"CombinedDPS": dps})) == ({"damage_gap/dps": expected} if expected else {})
+
+
+def test_damage_above_three_times_the_upper_quartile_is_explained_or_not_validated(case: MakeCase) -> None:
+    assert verdicts(case(values={"CombinedDPS": 69_000.0})) == {}
+    far = case(values={"CombinedDPS": 69_001.0})
+    assert [(found.subject, found.severity) for found in find_conflicts(far)] == [(UNEXPLAINED, WARNING)]
+    sources = [
+        DamageSource(name="Spark", kind=DamageKind.HIT, dps=60_000.0),
+        DamageSource(name="Spark", kind=DamageKind.IGNITE, dps=9_001.0),
+        DamageSource(name="Comet", kind=DamageKind.SECOND_SKILL, dps=9e9),
+    ]
+    told = replace(far, stats=changed(far.stats, damage=DamageBreakdown.of(sources)))
+    found = only(told)
+    assert (found.subject, found.severity) == ("explained", WARNING)
+    assert "Spark hit 87%; Spark ignite 13%." in found.message
 
 
 @pytest.mark.parametrize(("ehp", "expected"), [(5_999, BLOCKING), (6_000, WARNING), (7_499, WARNING), (7_500, None)])

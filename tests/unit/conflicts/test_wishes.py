@@ -75,9 +75,9 @@ def test_every_constraint_of_the_table_has_a_check() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "state", "reached"),
     [
-        ("dps", 100_000, MET, 100_000.0),
-        ("dps", 100_001, MET, 100_000.0),  # what rounds to the target as it is shown
-        ("dps", 120_000, UNMET, 100_000.0),
+        ("dps", 50_000, MET, 50_000.0),
+        ("dps", 50_001, MET, 50_000.0),  # what rounds to the target as it is shown
+        ("dps", 60_000, UNMET, 50_000.0),
         ("ehp", 20_000, MET, 20_000.0),
         ("ehp", 25_000, UNMET, 20_000.0),
         ("elemental_resistances", 75, MET, 75.0),

@@ -38,7 +38,7 @@ from app.reasoning.base import (
 VERSION = EngineVersion(name="fake", version="1", tree_version="0_5")
 FLOORS = floors_for(90, GearTier.MID)
 STRONG = {
-    "CombinedDPS": 100_000.0,
+    "CombinedDPS": 50_000.0,
     "TotalEHP": 20_000.0,
     "FireResist": 75.0,
     "ColdResist": 75.0,

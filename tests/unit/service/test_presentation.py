@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, PassiveStep, ShoppingItem
 from app.model.names import BuildStatus, GearTier
 from app.model.record import BuildFailure
@@ -79,6 +80,28 @@ def test_a_skill_without_a_rate_is_said_so_and_not_scored_as_zero() -> None:
     state = record.state.model_copy(update={"stats": stats.model_copy(update={"values": {"Life": 1.0}})})
     text = as_text(presentation_of(record.model_copy(update={"state": state})))
     assert "DPS not modelled by the engine" in text
+
+
+def test_the_damage_is_told_source_by_source() -> None:
+    record = a_complete_record()
+    stats = record.state.stats
+    assert stats is not None
+    sources = [
+        DamageSource(name="Spark", kind=DamageKind.HIT, dps=75.0),
+        DamageSource(name="2 x Skeletal Sniper", kind=DamageKind.MINION, dps=25.0),
+        DamageSource(name="Comet", kind=DamageKind.SECOND_SKILL, dps=999.0),
+    ]
+    told = DamageBreakdown.of(sources, "on_kill")
+    state = record.state.model_copy(update={"stats": stats.model_copy(update={"damage": told})})
+    record = record.model_copy(update={"state": state})
+    text = as_text(presentation_of(record))
+    assert "Spark, hits: 75 per second (75%)" in text
+    assert "2 x Skeletal Sniper, minions: 25 per second (25%)" in text
+    assert "Not in the sum: Comet as a second skill, 999 per second" in text
+    assert "not counted: it happens when an enemy is killed." in text
+    shown = view_of(record).model_dump(mode="json")["damage"]
+    assert shown["per_second"] is True
+    assert shown["sources"][0] == {"name": "Spark", "kind": "hit", "dps": 75.0, "share": 0.75}
 
 
 def test_before_anything_is_known() -> None:

@@ -105,7 +105,7 @@ local function army(skill, minion, output, lacking)
 	local list, found, out = {}, minion.output, count(skill, output, lacking)
 	if out == 0 then return list end
 	local name = minion.minionData and minion.minionData.name or skill.activeEffect.grantedEffect.name
-	if out ~= 1 then name = ("%d × %s"):format(out, name) end
+	if out ~= 1 then name = ("%d x %s"):format(out, name) end
 	add(list, name, "minion", ((found.TotalDPS or 0) + (found.ImpaleDPS or 0)) * out)
 	for _, source in ipairs(over_time(found, name, true)) do list[#list + 1] = source end
 	return list
