@@ -92,7 +92,7 @@ def variants(group: SkillGroup, fact: GemFact) -> list[SkillGroup]:
     found += [chosen(part, **{mode: number}) for mode, number in zip(modes, numbers, strict=True) for part in parts]
     if "Minion" in fact.skill_types:
         found += [chosen(group, **{_MINION_SKILL: n}) for n in range(2, MINION_SKILLS + 1)]
-    return [*found, changed(group, in_full_dps=not group.in_full_dps)]
+    return found
 
 
 @dataclass(frozen=True)

@@ -49,16 +49,6 @@ async def test_a_crystal_counts_by_its_explosion() -> None:
     assert found.main_skill == 1
 
 
-async def test_counting_all_parts_is_the_last_resort() -> None:
-    def rate(group: SkillGroup) -> dict[str, float]:
-        return {"DPS": 5.0 if group.in_full_dps else 0.0}
-
-    ways = variants(GROUP, fact(modes={"A": 2}))
-    found = await search(rate).best(ways)
-    assert found == ways[-1]
-    assert found.in_full_dps
-
-
 async def test_a_skill_without_any_rate_has_no_way() -> None:
     assert await search(lambda _: {"DPS": 0.0}).best(variants(GROUP, fact(modes={"A": 3}))) is None
     assert await search(lambda _: {}).best([]) is None
