@@ -57,7 +57,7 @@ def test_the_objective_carries_targets_and_asks_for_their_metrics(context: Conte
     made = objective_for(ctx)
     assert made.targets == {"Mana": 500, "ChaosResist": 75}
     assert made.ceilings == {"ManaCost": 30}
-    assert made.metrics == (*METRICS, "Mana", "ManaCost")
+    assert made.metrics == (*METRICS, "Mana")
     assert made.floors.ehp.least == 20_000
     assert objective_for(context(World())).metrics == METRICS
 
