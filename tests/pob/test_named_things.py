@@ -7,20 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.ids import BuildId
 from app.engine.process import ProcessEngine
-from app.model.base import changed
-from app.model.constraints import Invariant, InvariantSet
-from app.model.names import GearTier, Phase, Provenance
-from app.model.record import BuildRequest
+from app.knowledge.named import names_in
+from app.knowledge.words import phrase
+from app.model.blueprint import Blueprint
 from app.model.state import BuildState
-from app.phases.base import PhaseContext
-from app.phases.construct.stages import ConstructPhase
-from app.reasoning.rules import RulesReasoner
-from tests.unit.reasoning.planning import plan_with
+from tests.fakes.construction import constructed
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.deep]
-LEVEL = 24
 
 
 @pytest.fixture
@@ -31,42 +25,17 @@ async def engine(pob_path: Path) -> AsyncIterator[ProcessEngine]:
     await made.close()
 
 
-async def built(engine: ProcessEngine, prompt: str, **fields: list[str]) -> tuple[BuildState, set[str]]:
-    """Return the constructed build of a prompt with further explicit wishes, and every name in it."""
-    request = BuildRequest(prompt=prompt, level=LEVEL, gear=GearTier.MID)
-    said = [
-        Invariant(field=name.rstrip("_"), value=value, provenance=Provenance.EXPLICIT, reason="said")
-        for name, value in fields.items()
-    ]
-    found = await RulesReasoner().extract(request, engine)
-    others = [one for one in found.invariants if one.field not in {i.field for i in said}]
-    invariants: InvariantSet = changed(found, invariants=[*others, *said])
-    planned = await plan_with(request, engine, invariants)
-    state = changed(planned.state, phase=Phase.CONSTRUCT)
-    while True:
-        ctx = PhaseContext(
-            build_id=BuildId("b"),
-            request=request,
-            invariants=invariants,
-            state=state,
-            engine=engine,
-            reasoner=RulesReasoner(),
-        )
-        result = await ConstructPhase(sessions=1).run(ctx)
-        state = result.state
-        if result.trigger is not None:
-            break
+async def built(engine: ProcessEngine, prompt: str, **fields: list[str]) -> tuple[BuildState, Blueprint, set[str]]:
+    """Return the constructed build, and every name in it."""
+    state = await constructed(engine, prompt, **fields)
     assert state.blueprint is not None
-    nodes = {node.id: node.name for node in await engine.facts.nodes()}
-    names = {nodes[node.id] for node in state.blueprint.nodes}
-    names |= {gem.name for group in state.blueprint.groups for gem in group.gems}
-    return state, names | {item.title or item.base for item in state.blueprint.items.values()}
+    return state, state.blueprint, names_in(state.blueprint, await engine.facts.nodes())
 
 
 async def test_keystone_support_herald_curse_second_skill_and_unique(engine: ProcessEngine) -> None:
     wished = ["Chaos Inoculation", "Chain I", "Grim Feast", "Enfeeble", "Frost Bomb", "Wanderlust"]
-    state, names = await built(engine, "spark sorceress with energy shield", with_=wished)
-    assert set(wished) <= names
+    state, _, names = await built(engine, "spark sorceress with energy shield", with_=wished)
+    assert {phrase(name) for name in wished} <= names
     assert state.stats is not None
     assert state.stats.get("Life") == 1
     assert state.stats.get("EnergyShield") > 0
@@ -75,9 +44,8 @@ async def test_keystone_support_herald_curse_second_skill_and_unique(engine: Pro
 
 async def test_without_skeletons_flasks_and_spirit_gems(engine: ProcessEngine) -> None:
     excluded = ["skeletons", "flasks", "spirit gems"]
-    state, names = await built(engine, "spark sorceress", exclude=excluded)
-    assert not any(name.startswith("Skeletal") for name in names)
-    assert state.blueprint is not None
-    assert not any(slot.startswith("Flask") for slot in state.blueprint.items)
+    _, blueprint, names = await built(engine, "spark sorceress", exclude=excluded)
+    assert not any(name.startswith("skeletal") for name in names)
+    assert not any(slot.startswith("Flask") for slot in blueprint.items)
     gems = {gem.id: gem for gem in await engine.facts.gems()}
-    assert not any(gems[gem.gem_id].spirit for group in state.blueprint.groups for gem in group.gems)
+    assert not any(gems[gem.gem_id].spirit for group in blueprint.groups for gem in group.gems)

@@ -19,7 +19,7 @@ from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, DeliveryChoice, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, search_context, spent
 from app.search.base import plan_of
-from app.search.objective import METRICS, Guard, objective_for
+from app.search.objective import Guard, objective_for
 from app.search.sessions import open_parallel
 from app.search.stages.skills import found, main_supports
 
@@ -103,8 +103,8 @@ class StrategicExplore:
             built = await found(start)
             if deep:
                 built = await main_supports(replace(start, blueprint=built.blueprint))
-            (outputs,) = await panel.what_if([[]], METRICS)
             objective = objective_for(start).without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+            (outputs,) = await panel.what_if([[]], objective.metrics)
             return Way(option, outputs, objective.score(outputs), panel.trials)
 
 
