@@ -6,23 +6,35 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.engine.base import Engine
+from app.knowledge.things import Thing, things_among
 from app.knowledge.words import phrase
-from app.model.facts import ClassFact, GemFact
+from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact, UniqueFact
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Classes and gems of one engine."""
+    """Classes and gems of one engine; `nodes`, `uniques` and `bases` only where everything was asked for."""
 
     classes: tuple[ClassFact, ...]
     gems: tuple[GemFact, ...]
+    nodes: tuple[NodeFact, ...] = ()
+    uniques: tuple[UniqueFact, ...] = ()
+    bases: tuple[BaseFact, ...] = ()
 
     @classmethod
-    async def of(cls, engine: Engine) -> Catalogue:
-        """Ask the engine for its classes and gems."""
+    async def of(cls, engine: Engine, *, everything: bool = False) -> Catalogue:
+        """Ask the engine for its classes and gems, and for `everything` else that has a name."""
         classes = sorted(await engine.facts.classes(), key=lambda fact: fact.name)
         gems = sorted(await engine.facts.gems(), key=lambda fact: fact.id)
-        return cls(tuple(classes), tuple(gems))
+        if not everything:
+            return cls(tuple(classes), tuple(gems))
+        nodes, uniques, bases = await engine.facts.nodes(), await engine.facts.uniques(), await engine.facts.bases()
+        return cls(tuple(classes), tuple(gems), tuple(nodes), tuple(uniques), tuple(bases))
+
+    @cached_property
+    def things(self) -> dict[str, list[Thing]]:
+        """What is known of everything that has a name, by comparable name."""
+        return things_among(self.gems, self.nodes, self.uniques, self.bases)
 
     @cached_property
     def active(self) -> tuple[GemFact, ...]:

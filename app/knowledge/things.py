@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from app.engine.base import Facts
 from app.knowledge.words import phrase
+from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
 
 
 class ThingKind(StrEnum):
@@ -32,15 +33,20 @@ class Thing:
 
 async def things_of(facts: Facts) -> dict[str, list[Thing]]:
     """Return the named things of an engine by comparable name; of several with one name skills come first."""
-    gems = [Thing(ThingKind(_GEMS[gem.kind]), gem.id, gem.name) for gem in await facts.gems()]
-    nodes = [
-        Thing(ThingKind(node.kind), str(node.id), node.name)
-        for node in await facts.nodes()
-        if node.kind in ("keystone", "notable")
+    return things_among(await facts.gems(), await facts.nodes(), await facts.uniques(), await facts.bases())
+
+
+def things_among(
+    gems: Iterable[GemFact], nodes: Iterable[NodeFact], uniques: Iterable[UniqueFact], bases: Iterable[BaseFact]
+) -> dict[str, list[Thing]]:
+    """Return the named things among facts by comparable name; of several with one name skills come first."""
+    named = [Thing(ThingKind(_GEMS[gem.kind]), gem.id, gem.name) for gem in gems]
+    named += [
+        Thing(ThingKind(node.kind), str(node.id), node.name) for node in nodes if node.kind in ("keystone", "notable")
     ]
-    uniques = [Thing(ThingKind.UNIQUE, unique.name, unique.name) for unique in await facts.uniques()]
-    bases = [Thing(ThingKind.BASE, base.name, base.name) for base in await facts.bases()]
-    return by_name([*gems, *nodes, *uniques, *bases])
+    named += [Thing(ThingKind.UNIQUE, unique.name, unique.name) for unique in uniques]
+    named += [Thing(ThingKind.BASE, base.name, base.name) for base in bases]
+    return by_name(named)
 
 
 _GEMS: Mapping[str, str] = {"active": "skill", "support": "support"}

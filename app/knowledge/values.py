@@ -134,16 +134,31 @@ def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalo
         names = [name for fact in catalogue.classes for name in fact.ascendancies]
     elif constraint.kind is Kind.SKILL:
         names = [gem.name for gem in catalogue.active]
+    elif constraint.kind is Kind.NAME:
+        names = [things[0].name for things in catalogue.things.values()]
     else:
         return value
     found: list[str] = []
     for text in as_list(value):
-        gem = catalogue.skill(text) if constraint.kind is Kind.SKILL else None
-        best = closest(text, names)
-        if gem is None and (best is None or best[1] < _LIKE):
+        known = known_name(text, catalogue) if constraint.kind in (Kind.SKILL, Kind.NAME) else None
+        known = None if constraint.kind is Kind.SKILL and known and catalogue.skill(known) is None else known
+        best = None if known else closest(text, names)
+        if known is None and (best is None or best[1] < _LIKE):
             return None
-        found.append(gem.name if gem is not None else best[0] if best is not None else text)
+        found.append(known if known is not None else best[0] if best is not None else text)
     return found if constraint.count is Count.LIST else found[0]
+
+
+def known_name(text: str, catalogue: Catalogue) -> str | None:
+    """Return what a name or a short name stands for, as the engine writes it; None when the engine has no such thing.
+
+    Of several things of one name the skill is meant.
+    """
+    gem = catalogue.skill(text)
+    if gem is not None:
+        return gem.name
+    things = catalogue.things.get(phrase(vocabulary().short_names.get(phrase(text), text)))
+    return things[0].name if things else None
 
 
 def closest(word: str, names: Sequence[str]) -> tuple[str, float] | None:

@@ -44,9 +44,17 @@ class Vocabulary(Model):
     hints: dict[str, dict[str, str]]
     skill_aliases: dict[str, str]
     foreign: dict[str, Foreign]
+    short_names: dict[str, str]
+    skill_names: list[str]
+    thing_names: list[str]
+    targets: Phrases
+    ordinary_things: frozenset[str]
+    thing_markers: frozenset[str]
     ordinary_skills: frozenset[str]
     skill_markers: frozenset[str]
     plain_words: frozenset[str]
+    telling_words: frozenset[str]
+    filler_words: frozenset[str]
     not_exclusions: frozenset[str]
     negations: frozenset[str]
     exclusions: Phrases
@@ -71,6 +79,7 @@ class Preferences(Model):
     class_for_damage_type: dict[str, str]
     class_for_defence: dict[str, str]
     default_class: str
+    helpers: frozenset[str]
     ascendancies: Phrases
     curses: Phrases
     marks: Phrases
@@ -79,7 +88,7 @@ class Preferences(Model):
 
     def skills(self) -> list[str]:
         """Return every skill that is named anywhere, sorted."""
-        lists = [*self.spirit.values(), *self.curses.values(), *self.marks.values()]
+        lists = [self.helpers, *self.spirit.values(), *self.curses.values(), *self.marks.values()]
         own = [names for taste in self.classes.values() for names in (taste.skills, taste.minions)]
         return sorted({name for names in (*lists, *own) for name in names})
 

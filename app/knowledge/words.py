@@ -15,7 +15,7 @@ from app.core.errors import LlmBadOutput
 
 T = TypeVar("T")
 
-_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)*")
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00b4": "'", "`": "'"})
 
 
@@ -32,6 +32,11 @@ def clean(text: str) -> str:
     """Return the text in lower case, compatibility-normalised, accents removed, quotes made plain."""
     folded = unicodedata.normalize("NFKD", text.translate(_QUOTES)).casefold()
     return "".join(char for char in folded if not unicodedata.combining(char))
+
+
+def origins(text: str) -> list[int]:
+    """Return for each character of the cleaned text which character of the text it comes from, and then the end."""
+    return [*(i for i, char in enumerate(text) for _ in clean(char)), len(text)]
 
 
 def words_of(cleaned: str) -> list[Word]:

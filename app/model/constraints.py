@@ -22,6 +22,7 @@ class Kind(StrEnum):
     CLASS = "name of a class"
     ASCENDANCY = "name of an ascendancy"
     SKILL = "name of a skill"
+    NAME = "name of anything that a build can have"
     WORD = "word of the vocabulary"
     FLAG = "true or false"
     NUMBER = "whole number"
@@ -120,7 +121,7 @@ _TABLE = (
     InvariantType("class", Kind.CLASS, "the character's class"),
     InvariantType("ascendancy", Kind.ASCENDANCY, "its ascendancy; the class follows from it"),
     InvariantType("skill", Kind.SKILL, "the main skill"),
-    InvariantType("with", Kind.SKILL, "other skills that go along", Count.LIST, kept=True),
+    InvariantType("with", Kind.NAME, "what else it has: skills, supports, passives, items", Count.LIST, kept=True),
     InvariantType("damage_type", Kind.WORD, "what it deals", Count.SOME, words="damage_types"),
     InvariantType("style", Kind.WORD, "how it is played", Count.SOME, words="styles", kept=True),
     InvariantType("weapon", Kind.WORD, "what it holds", Count.SOME, words="weapons", kept=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.values import Unusable, value_of
+from app.knowledge.values import Unusable, known_name, value_of
 from app.knowledge.words import by_phrase, closest_to, named, phrase
 from app.model.base import changed
 from app.model.constraints import (
@@ -60,9 +60,9 @@ def _constraint(one: ConstraintAnswer, request: BuildRequest, catalogue: Catalog
     if provenance is Provenance.EXPLICIT and not quoted:
         provenance = Provenance.INFERRED
     reason = f'you wrote "{one.quote.strip()}"' if provenance is Provenance.EXPLICIT else one.reason or "it fits best"
-    return Invariant(
-        field=one.field, value=_fitted(one.field, one.value, catalogue), provenance=provenance, reason=reason
-    )
+    value = _fitted(one.field, one.value, catalogue)
+    words = [one.quote.strip()] * len(as_list(value)) if provenance is Provenance.EXPLICIT else []
+    return Invariant(field=one.field, value=value, provenance=provenance, reason=reason, words=words)
 
 
 def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
@@ -73,8 +73,11 @@ def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
     if constraint.kind is Kind.TARGET:
         return None  # a number that stands in the prompt needs no interpretation
     if constraint.kept:
-        both = list(dict.fromkeys([*as_list(old.value), *as_list(new.value)]))
-        return changed(old, value=both if constraint.count is Count.LIST or len(both) > 1 else both[0])
+        words = dict(zip(as_list(new.value), new.words or [""] * len(as_list(new.value)), strict=True))
+        words |= dict(zip(as_list(old.value), old.words or [""] * len(as_list(old.value)), strict=True))
+        both = list(dict.fromkeys([*as_list(old.value), *words]))
+        value = both if constraint.count is Count.LIST or len(both) > 1 else both[0]
+        return changed(old, value=value, words=[words[one] for one in both])
     return new if new.provenance is Provenance.EXPLICIT and new.value != old.value else None
 
 
@@ -92,9 +95,9 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
             names = [name for fact in catalogue.classes for name in fact.ascendancies]
             return named(str(value), by_phrase(names, names), "ascendancy")
         case Kind.SKILL:
-            if constraint.count is Count.ONE:
-                return _skill(str(value), catalogue)
-            return [_skill(name, catalogue) for name in as_list(value)]
+            return _skill(str(value), catalogue)
+        case Kind.NAME:
+            return [_thing(name, catalogue) for name in as_list(value)]
     if isinstance(value, list) and value and constraint.count is Count.ONE:
         value = value[0]
     try:
@@ -112,3 +115,10 @@ def _skill(name: str, catalogue: Catalogue) -> str:
         known = by_phrase(catalogue.active, (gem.name for gem in catalogue.active))
         raise LlmBadOutput(f"there is no skill called {name[:60]!r}{closest_to(name, known)}")
     return gem.name
+
+
+def _thing(name: str, catalogue: Catalogue) -> str:
+    known = known_name(name, catalogue)
+    if known is None:
+        raise LlmBadOutput(f"there is nothing called {name[:60]!r}{closest_to(name, catalogue.things)}")
+    return known

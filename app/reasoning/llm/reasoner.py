@@ -107,7 +107,7 @@ class LlmReasoner:
         """Turn the prompt into constraints, with at most one question."""
 
         async def settle(answer: answers.ExtractAnswer) -> InvariantSet:
-            return constraints(answer, request, await Catalogue.of(engine))
+            return constraints(answer, request, await Catalogue.of(engine, everything=True))
 
         return await self._ask(
             "extract",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from app.model.constraints import INVARIANTS, Invariant, InvariantSet, InvariantValue, Question
+from app.model.base import changed
+from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Question, shown
 from app.model.names import Goal, Provenance
-from app.reasoning.prompt.phrases import PromptReading, Span
+from app.reasoning.prompt.page import Span, together
+from app.reasoning.prompt.phrases import PromptReading
 
 
 class Weight(IntEnum):
@@ -22,6 +25,9 @@ class Weight(IntEnum):
     SKILL_AGAINST_DAMAGE_TYPE = 6
 
 
+_POOLS = frozenset({"life", "energy_shield"})
+
+
 @dataclass
 class Draft:
     """Collects constraints; the first value set for a field stays. `fixed` are the fields that the request sets."""
@@ -30,10 +36,19 @@ class Draft:
     fixed: set[str] = field(default_factory=set)
     assumptions: list[str] = field(default_factory=list)
     questions: list[tuple[Weight, Question]] = field(default_factory=list)
+    not_understood: list[str] = field(default_factory=list)
 
-    def put(self, name: str, value: InvariantValue, provenance: Provenance, reason: str) -> None:
-        """Set a field unless it is set already."""
-        self.values.setdefault(name, Invariant(field=name, value=value, provenance=provenance, reason=reason))
+    def put(
+        self, name: str, value: InvariantValue, provenance: Provenance, reason: str, words: Sequence[str] = ()
+    ) -> None:
+        """Set a field unless it is set already; `words` are the user's own, one text for each value."""
+        self.values.setdefault(
+            name, Invariant(field=name, value=value, provenance=provenance, reason=reason, words=list(words))
+        )
+
+    def change(self, name: str, value: InvariantValue, words: Sequence[str]) -> None:
+        """Set a field anew that is set already."""
+        self.values[name] = changed(self.values[name], value=value, words=list(words))
 
     def fix(self, name: str, value: InvariantValue) -> None:
         """Set a field from the request, which wins over the prompt."""
@@ -52,7 +67,19 @@ class Draft:
     def explicit(self, name: str, value: InvariantValue, span: Span) -> None:
         """Set a field from the user's own words."""
         doubt = "" if span.likeness >= 100 else f", read as {span.phrase}"
-        self.put(name, value, Provenance.EXPLICIT, f'you wrote "{span.quote}"{doubt}')
+        self.put(name, value, Provenance.EXPLICIT, f'you wrote "{span.quote}"{doubt}', [span.written])
+
+    def quoted(self, name: str, found: Sequence[tuple[str, Span]]) -> None:
+        """Set a field of one or several values from the user's own words for each; the first words for a value stay."""
+        first: dict[str, tuple[str, Span]] = {}
+        for value, span in found:
+            first.setdefault(value, (value, span))
+        values = list(first)
+        doubts = {span.quote: "" if span.likeness >= 100 else f", read as {span.phrase}" for _, span in found}
+        reason = "you wrote " + " and ".join(f'"{quote}"{doubt}' for quote, doubt in doubts.items())
+        several = INVARIANTS[name].count is Count.LIST or len(values) > 1
+        words = [span.written for _, span in first.values()]
+        self.put(name, values if several else values[0], Provenance.EXPLICIT, reason, words)
 
     def infer(self, name: str, value: InvariantValue, reason: str) -> None:
         """Set a field that follows from something else."""
@@ -88,6 +115,7 @@ class Draft:
             invariants=[self.values[name] for name in INVARIANTS if name in self.values],
             question=ordered[0][1] if ordered else None,
             assumptions=self.assumptions,
+            not_understood=self.not_understood,
         )
 
 
@@ -100,8 +128,8 @@ def settle_demands(draft: Draft, reading: PromptReading) -> None:
     _goal(draft, reading)
     _defence(draft, reading)
     for name in ("weapon", "style", "content"):
-        if found := _distinct(reading.of(name)):
-            _quoted(draft, name, [value for value, _ in found], found)
+        if found := reading.of(name):
+            draft.quoted(name, found)
         for value, span in reading.of(f"hint:{name}"):
             draft.infer(name, value, f'"{span.quote}" points to it')
     if found := reading.of("hardcore"):
@@ -110,52 +138,46 @@ def settle_demands(draft: Draft, reading: PromptReading) -> None:
     if budget := reading.of("budget"):
         draft.explicit("budget", *budget[0])
     if reading.exclusions:
-        words = list(dict.fromkeys(span.phrase for span in reading.exclusions))
-        quotes = ", ".join(f'"{span.quote}"' for span in reading.exclusions)
-        draft.put("exclude", words, Provenance.EXPLICIT, f"you wrote {quotes}")
+        draft.quoted("exclude", [(span.phrase, span) for span in reading.exclusions])
+    for target in reading.targets:
+        known = draft.get(target.name)
+        if draft.has(target.name) and known != target.value:
+            label = INVARIANTS[target.name].label
+            draft.assume(f'{label}: {shown(known)} was asked for already, so I left "{target.span.quote}" aside.')
+        draft.explicit(target.name, target.value, target.span)
 
 
 def _level(draft: Draft, reading: PromptReading) -> None:
     if reading.level is None:
         draft.default("level", "no level was named")
         return
-    asked, quote = reading.level
+    asked, span = reading.level
     known = INVARIANTS["level"]
     level = min(known.most, max(known.least, asked))
     if level != asked:
         draft.assume(f"Level {asked} does not exist; levels go from {known.least} to {known.most}, so I took {level}.")
     if draft.has("level") and draft.get("level") != level:
-        draft.assume(f'The request sets level {draft.get("level")}, which wins over "{quote}" in the prompt.')
-    draft.put("level", level, Provenance.EXPLICIT, f'you wrote "{quote}"')
+        draft.assume(f'The request sets level {draft.get("level")}, which wins over "{span.quote}" in the prompt.')
+    draft.explicit("level", level, span)
 
 
 def _goal(draft: Draft, reading: PromptReading) -> None:
     found = reading.of("goal")
     named = {value for value, _ in found}
     if {Goal.MAPPING, Goal.BOSSING} <= named or Goal.ALL_ROUND in named:
-        _quoted(draft, "goal", [Goal.ALL_ROUND.value], found)
+        draft.explicit("goal", Goal.ALL_ROUND.value, together([span for _, span in found]))
     elif found:
         draft.explicit("goal", *found[0])
     draft.default("goal", "no goal was named, so it should do a bit of everything")
 
 
 def _defence(draft: Draft, reading: PromptReading) -> None:
-    if found := _distinct(reading.of("defence")):
-        names = [value for value, _ in found]
-        if {"life", "energy_shield"} <= set(names):
-            names = ["hybrid", *(name for name in names if name not in {"life", "energy_shield"})]
-        _quoted(draft, "defence", names, found)
-
-
-def _quoted(draft: Draft, name: str, values: list[str], found: list[tuple[str, Span]]) -> None:
-    """Set a field of one or several words that stand in several places of the prompt."""
-    words = " and ".join(f'"{span.quote}"' for _, span in found)
-    draft.put(name, values[0] if len(values) == 1 else values, Provenance.EXPLICIT, f"you wrote {words}")
-
-
-def _distinct(found: list[tuple[str, Span]]) -> list[tuple[str, Span]]:
-    """Keep the first place of each value."""
-    first: dict[str, tuple[str, Span]] = {}
-    for value, span in found:
-        first.setdefault(value, (value, span))
-    return list(first.values())
+    found = reading.of("defence")
+    named = {value for value, _ in found}
+    if named >= _POOLS or ("hybrid" in named and len(named) < 3):
+        both = [span for value, span in found if value in {*_POOLS, "hybrid"}]
+        found = [("hybrid", together(both)), *(pair for pair in found if pair[0] not in {*_POOLS, "hybrid"})]
+    elif "hybrid" in named:  # "evasion and energy shield hybrid" says it twice
+        found = [pair for pair in found if pair[0] != "hybrid"]
+    if found:
+        draft.quoted("defence", found)

@@ -9,8 +9,10 @@ from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.values import Unusable, closest, known_to, value_of
 from app.knowledge.vocabulary import preferences, vocabulary
+from app.knowledge.words import phrase
 from app.model.constraints import INVARIANTS, Invariant, InvariantSet, shown
 from app.model.record import BuildRequest
+from app.reasoning.prompt.contradictions import settle_contradictions, without_excluded
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
 from app.reasoning.prompt.identity import Identity
 from app.reasoning.prompt.lexicon import Lexicon
@@ -50,7 +52,7 @@ async def extract(request: BuildRequest, engine: Engine) -> InvariantSet:
 
     Class, damage type, goal, level, gear and hardcore are always set.
     """
-    catalogue = await Catalogue.of(engine)
+    catalogue = await Catalogue.of(engine, everything=True)
     return await asyncio.to_thread(extract_from, request, catalogue)
 
 
@@ -60,14 +62,17 @@ def extract_from(request: BuildRequest, catalogue: Catalogue, known: Sequence[In
     `known` is what somebody else understood already; only what the request sets itself comes before it.
     """
     lexicon = Lexicon.of(vocabulary(), catalogue, preferences().skills())
-    reading = read(request.prompt, lexicon)
     draft = Draft()
+    reading = without_excluded(draft, read(request.prompt, lexicon), lexicon.vocabulary)
     settle_request(draft, request, catalogue)
     for one in known:
-        draft.put(one.field, one.value, one.provenance, one.reason)
+        draft.put(one.field, one.value, one.provenance, one.reason, one.words)
     settle_demands(draft, reading)
     _unknown_name(draft, reading, catalogue)
     Identity(draft, reading, catalogue, lexicon.vocabulary, preferences()).settle()
+    settle_contradictions(draft, reading, catalogue, lexicon.vocabulary)
+    quoted = {word for one in known for text in one.words for word in phrase(text).split()}
+    draft.not_understood = [text for text in reading.not_understood if not set(phrase(text).split()) <= quoted]
     for name in ("class", "ascendancy", "skill", "damage_type"):
         value = draft.values.get(name)
         if value is not None and not draft.is_explicit(name):

@@ -11,7 +11,8 @@ from app.model.constraints import as_list
 from app.model.facts import GemFact
 from app.model.names import Provenance
 from app.reasoning.prompt.draft import Draft, Weight
-from app.reasoning.prompt.phrases import PromptReading, Span
+from app.reasoning.prompt.page import Span
+from app.reasoning.prompt.phrases import PromptReading
 
 
 class Identity:
@@ -30,10 +31,7 @@ class Identity:
         """Settle skill, ascendancy, class and damage type."""
         self._skill()
         if found := self._reading.of("damage_type"):
-            values = list(dict.fromkeys(value for value, _ in found))
-            words = " and ".join(dict.fromkeys(f'"{span.quote}"' for _, span in found))
-            value = values[0] if len(values) == 1 else values
-            self._draft.put("damage_type", value, Provenance.EXPLICIT, f"you wrote {words}")
+            self._draft.quoted("damage_type", found)
         for name, span in self._reading.of("hint:damage_type"):
             self._draft.infer("damage_type", name, f'"{span.quote}" points to it')
         self._class()
@@ -44,18 +42,23 @@ class Identity:
     def _skill(self) -> None:
         named = [(gem, span) for name, span in self._reading.of("skill") if (gem := self._catalogue.skill(name))]
         mains = [pair for pair in named if can_be_main(pair[0])]
+        # a skill that prepares another one is the main skill only where nothing else is
+        mains.sort(key=lambda pair: pair[0].name in self._taste.helpers)
         if mains:
             self._draft.explicit("skill", mains[0][0].name, mains[0][1])
         others = [(gem.name, span) for gem, span in named if gem.name != self._draft.get("skill")]
+        things = [pair for pair in self._reading.of("with") if pair[0] != self._draft.get("skill")]
+        if others or things:
+            self._draft.quoted("with", sorted([*others, *things], key=lambda pair: pair[1].start))
         if others:
             names = list(dict.fromkeys(name for name, _ in others))
-            quotes = " and ".join(f'"{span.quote}"' for _, span in others)
-            self._draft.put("with", names, Provenance.EXPLICIT, f"you wrote {quotes}")
             role = "goes along where it fits" if len(names) == 1 else "go along where they fit"
             self._draft.assume(f"{' and '.join(names)} {role}; the main skill is another one.")
         for entry, span in self._foreign:
             if entry.is_ == "skill":
                 self._foreign_skill(entry, span)
+        for name, _ in self._reading.of("missing_thing"):
+            self._draft.assume(f"This engine does not know {name}, so I left it aside.")
         for name, _ in self._reading.of("missing"):
             if self._draft.has("skill"):
                 self._draft.assume(f"This engine does not know {name}, so I left it aside.")

@@ -9,6 +9,8 @@ from functools import cached_property
 from rapidfuzz import fuzz, process
 
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.things import Thing, ThingKind
+from app.knowledge.values import known_name
 from app.knowledge.vocabulary import Vocabulary
 from app.knowledge.words import phrase
 from app.model.constraints import INVARIANTS
@@ -19,20 +21,34 @@ Meaning = tuple[str, str]
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Phrases and what each may mean."""
+    """Phrases and what each may mean.
+
+    `unguessable` are names of passives, supports and item bases, too many and too near to one another for a likeness.
+    """
 
     terms: dict[str, tuple[Meaning, ...]]
     vocabulary: Vocabulary
+    unguessable: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, words: Vocabulary, catalogue: Catalogue, skills: Iterable[str] = ()) -> Lexicon:
         """Join the vocabulary with the engine's names; `skills` exist in the game, known to the engine or not."""
         terms: dict[str, dict[Meaning, None]] = {}
-        every = sorted({*skills, *words.skill_aliases.values()})
-        missing = [(phrase(name), ("missing", name)) for name in every if catalogue.skill(name) is None]
-        for text, meaning in (*_meanings(words, catalogue), *missing):
+        things = {phrase(name): name for name in (*words.thing_names, *words.short_names.values())}
+        named = {phrase(name): name for name in (*skills, *words.skill_names, *words.skill_aliases.values())}
+        missing = [(text, name) for text, name in {**named, **things}.items() if known_name(name, catalogue) is None]
+        unknown = [(text, ("missing_thing" if text in things else "missing", name)) for text, name in missing]
+        short = [
+            (text, ("missing_thing", name) if (known := known_name(name, catalogue)) is None else ("with", known))
+            for text, name in words.short_names.items()
+        ]
+        for text, meaning in (*_meanings(words, catalogue), *short, *unknown):
             terms.setdefault(text, {})[meaning] = None
-        return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words)
+        others = dict(_things(words, catalogue, frozenset(terms)))
+        for text, thing in others.items():
+            terms.setdefault(text, {})[("with", thing.name)] = None
+        unguessable = frozenset(text for text, thing in others.items() if thing.kind not in _GUESSED_THINGS)
+        return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words, unguessable)
 
     @cached_property
     def longest(self) -> int:
@@ -43,18 +59,63 @@ class Lexicon:
     def known_words(self) -> frozenset[str]:
         """Words that stand for something by themselves, so that they are never taken for a misspelling."""
         single = {text for text in self.terms if " " not in text}
-        return frozenset(single | self.vocabulary.plain_words)
+        single |= {text for texts in self.vocabulary.targets.values() for text in texts if " " not in text}
+        return frozenset(single | self.idle_words)
+
+    @cached_property
+    def idle_words(self) -> frozenset[str]:
+        """Words that are in every sentence."""
+        return self.vocabulary.plain_words | self.vocabulary.filler_words
+
+    @cached_property
+    def excludable(self) -> frozenset[str]:
+        """Words for what is often ruled out."""
+        return frozenset(text for texts in self.vocabulary.exclusions.values() for text in texts)
+
+    @cached_property
+    def targets(self) -> dict[str, tuple[str, ...]]:
+        """Constraints with a figure by the words that name them, each in the order of the table."""
+        terms: dict[str, tuple[str, ...]] = {}
+        for name in INVARIANTS:
+            for text in self.vocabulary.targets.get(name, ()):
+                terms[text] = (*terms.get(text, ()), name)
+        return terms
+
+    @cached_property
+    def joined(self) -> dict[str, str]:
+        """The guessable phrases by their letters without the spaces."""
+        return {text.replace(" ", ""): text for text in sorted(self.guessable, reverse=True)}
 
     @cached_property
     def guessable(self) -> dict[str, tuple[Meaning, ...]]:
-        """Phrases that may be recognised by likeness: names of classes, ascendancies, skills, and foreign names."""
-        fields = {"class", "ascendancy", "skill", "foreign"}
+        """Phrases that may be recognised by likeness: names, foreign ones included, and the longer words."""
         return {
             text: kept
             for text, meanings in sorted(self.terms.items())
-            if len(text) >= 5 and (kept := tuple(m for m in meanings if m[0] in fields))
-            if text not in self.vocabulary.ordinary_skills
+            for fields in [_GUESSED | _GUESSED_IF_LONG if len(text) >= _LONG and " " not in text else _GUESSED]
+            if len(text) >= 5 and (kept := tuple(meaning for meaning in meanings if meaning[0] in fields))
+            if text not in self.vocabulary.ordinary_skills and text not in self.unguessable
         }
+
+
+def _things(words: Vocabulary, catalogue: Catalogue, taken: frozenset[str]) -> Iterator[tuple[str, Thing]]:
+    """Yield the names of what is no skill; a word that means something else already is no name.
+
+    A support is found without its numeral, a unique without its article.
+    """
+    idle = words.plain_words | words.filler_words
+    for text, (thing, *_) in sorted(catalogue.things.items()):
+        if thing.kind is ThingKind.SKILL:
+            continue
+        names = [text]
+        if thing.kind is ThingKind.SUPPORT and text.endswith(" i"):
+            names.append(text.removesuffix(" i"))
+        if thing.kind is ThingKind.UNIQUE and text.startswith("the ") and text.count(" ") > 1:
+            names.append(text.removeprefix("the "))
+        for name in names:
+            common = all(word in idle or word in taken for word in name.split())
+            if thing.kind is ThingKind.KEYSTONE or (name not in taken and not common):
+                yield name, thing
 
 
 def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
@@ -73,46 +134,56 @@ def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Me
     for text, fields in words.hints.items():
         yield from ((text, (f"hint:{name}", value)) for name, value in fields.items())
     for text, name in words.skill_aliases.items():
-        if gem := catalogue.skill(name):
-            yield text, ("skill", gem.name)
+        gem = catalogue.skill(name)
+        yield text, ("missing", name) if gem is None else ("skill", gem.name)
     yield from ((text, ("neutral", text)) for text in words.neutral)
     for text in words.foreign:
         yield text, ("foreign", text)
 
 
+_GUESSED = frozenset({"class", "ascendancy", "skill", "with", "foreign", "missing", "missing_thing"})
+_GUESSED_IF_LONG = frozenset({"damage_type", "style", "weapon", "goal", "defence"})
+_GUESSED_THINGS = frozenset({ThingKind.KEYSTONE, ThingKind.UNIQUE})
+_LONG = 6
+
 Guess = tuple[int, int, str, float]
 """First word, end (exclusive), the phrase meant, likeness in percent."""
 
 _LIKE_SHORT, _LIKE_LONG, _LIKE_PERSON = 87.0, 85.0, 84.0
-_LIKE_PHRASE, _LIKE_JOINED = 84.0, 92.0
+_LIKE_PHRASE, _LIKE_JOINED, _LIKE_COMMON = 84.0, 92.0, 88.0
 _LIKE_KNOWN_WORD, _LIKE_OTHER_WORD = 90.0, 70.0
 _LONGEST_GUESS = 4
 
 
 def guesses(words: Sequence[str], used: frozenset[int], lexicon: Lexicon) -> list[Guess]:
     """Return likely misspellings of names among the words that are not used yet."""
-    joined = {text.replace(" ", ""): text for text in sorted(lexicon.guessable, reverse=True)}
-    return [
-        guess
-        for size in range(1, _LONGEST_GUESS + 1)
-        for start in range(len(words) - size + 1)
-        if not any(i in used for i in range(start, start + size))
-        for guess in _guess(start, words[start : start + size], joined, lexicon)
-    ]
+    guessed: dict[tuple[str, ...], tuple[str, float] | None] = {}
+    found: list[Guess] = []
+    for size in range(1, _LONGEST_GUESS + 1):
+        for start in range(len(words) - size + 1):
+            if any(i in used for i in range(start, start + size)):
+                continue
+            written = tuple(words[start : start + size])
+            if written not in guessed:
+                guessed[written] = _guess(written, lexicon)
+            if (guess := guessed[written]) is not None:
+                found.append((start, start + size, *guess))
+    return found
 
 
-def _guess(start: int, words: Sequence[str], joined: dict[str, str], lexicon: Lexicon) -> Iterator[Guess]:
-    text = "".join(words)
+def _guess(words: Sequence[str], lexicon: Lexicon) -> tuple[str, float] | None:
+    text, joined = "".join(words), lexicon.joined
     single = len(words) == 1
-    means_itself = all(word in (lexicon.known_words if single else lexicon.vocabulary.plain_words) for word in words)
+    known = lexicon.known_words if single else lexicon.idle_words
+    means_itself = all(word in known for word in words)
     if len(text) < 5 or len(text) > 40 or means_itself:
-        return
+        return None
     for found, likeness, _ in process.extract(
         text, joined.keys(), scorer=fuzz.ratio, score_cutoff=_LIKE_PHRASE - 1, limit=4
     ):
         if _is_close(words, joined[found], likeness, lexicon):
-            yield start, start + len(words), joined[found], min(likeness, 99.9)
-            return
+            return joined[found], min(likeness, 99.9)
+    return None
 
 
 def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon) -> bool:
@@ -120,10 +191,15 @@ def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon
     parts = name.split()
     if words[0][0] != parts[0][0]:
         return False
+    if len(words) > 1 and (" ".join(words[:-1]) in lexicon.terms or " ".join(words[1:]) in lexicon.terms):
+        return len(parts) == len(words) and likeness >= _LIKE_KNOWN_WORD  # a phrase and its neighbour mean themselves
     if len(parts) != len(words):
         return likeness >= _LIKE_JOINED
     if len(parts) == 1:
-        person = any(field in {"class", "ascendancy"} for field, _ in lexicon.guessable[name])
+        fields = {field for field, _ in lexicon.guessable[name]}
+        if fields <= _GUESSED_IF_LONG:
+            return likeness >= _LIKE_COMMON
+        person = bool(fields & {"class", "ascendancy"})
         return likeness >= (_LIKE_PERSON if person else _LIKE_SHORT if len(name) <= 6 else _LIKE_LONG)
     return likeness >= _LIKE_PHRASE and all(
         word.rstrip("s") == part.rstrip("s")

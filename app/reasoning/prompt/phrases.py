@@ -3,164 +3,238 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from app.knowledge.words import Word, clean, words_of
-from app.reasoning.prompt.lexicon import Lexicon, Meaning, guesses
+from rapidfuzz import fuzz, process
 
-_LEVEL = re.compile(r"\b(?:level|lvl|lv)\s*[:=]?\s*(-?\d{1,9})\b|\b(\d{1,9})\s*(?:st|nd|rd|th)?[\s-]*(?:level|lvl)\b")
-_ARTICLES = frozenset({"any", "the", "a", "an", "using", "of", "use", "more", "to"})
+from app.knowledge.words import Word, phrase
+from app.reasoning.prompt.lexicon import Lexicon, guesses
+from app.reasoning.prompt.page import Page, Span
+from app.reasoning.prompt.targets import Target, read_targets
 
-
-@dataclass(frozen=True)
-class Span:
-    """Words `start` to `end` (exclusive) read as one phrase; `quote` is what stood there."""
-
-    start: int
-    end: int
-    quote: str
-    phrase: str
-    meanings: tuple[Meaning, ...]
-    likeness: float = 100.0
-
-    @property
-    def size(self) -> int:
-        """Number of words."""
-        return self.end - self.start
+_LEVEL = re.compile(
+    r"\b(?:level|lvl|lv)\s*[:=]?\s*(-?\d{1,9})\b(?!\s*(?:-|to)\s*\d)"
+    r"|\b(\d{1,9})\s*(?:st|nd|rd|th)?[\s-]*(?:level|lvl)\b"
+)
+_BUDGET = re.compile(
+    r"(?P<amount>\d{1,6}(?:[.,]\d+)?) ?(?P<coin>div(?:ine)?s?(?: orbs?)?|ex(?:alt(?:ed)?)?s?(?: orbs?)?)\b"
+)
+_ARTICLES = frozenset(
+    {"any", "the", "a", "an", "using", "of", "use", "uses", "more", "to", "play", "playing", "wear", "wearing", "have",
+     "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need"}
+)  # fmt: skip
+_JOINED = frozenset({"or", "nor"})
+_LIKE_EXCLUDED = 85.0
+_MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
 
 
 @dataclass(frozen=True)
 class PromptReading:
-    """What was found in a prompt, in the order it was written."""
+    """What was found in a prompt, in the order it was written.
+
+    `exclusions`: what must not be there, by comparable name. `unknown`: words that mean nothing to us.
+    `not_understood`: what belongs to nothing that was found, as the user wrote it.
+    """
 
     spans: tuple[Span, ...] = ()
     exclusions: tuple[Span, ...] = ()
-    level: tuple[int, str] | None = None
+    targets: tuple[Target, ...] = ()
+    level: tuple[int, Span] | None = None
     unknown: tuple[str, ...] = ()
     words: tuple[Word, ...] = ()
+    not_understood: tuple[str, ...] = ()
 
     def of(self, field_name: str) -> list[tuple[str, Span]]:
         """Return the values found for a field, each with where it was found."""
         return [(value, span) for span in self.spans for name, value in span.meanings if name == field_name]
 
 
-@dataclass
-class _Page:
-    """A prompt while it is read: its words and which of them are used up."""
-
-    text: str
-    words: list[Word]
-    lexicon: Lexicon
-    used: set[int] = field(default_factory=set)
-
-    def quote(self, start: int, end: int) -> str:
-        return self.text[self.words[start].start : self.words[end - 1].end]
-
-    def join(self, start: int, end: int) -> str:
-        return " ".join(word.text for word in self.words[start:end])
-
-    def free(self, start: int, end: int) -> bool:
-        return end <= len(self.words) and not any(i in self.used for i in range(start, end))
-
-    def take(self, spans: Iterable[Span]) -> None:
-        for span in spans:
-            self.used.update(range(span.start, span.end))
-
-
 def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     """Read a prompt; never fails, whatever it is."""
-    text = clean(prompt)
-    page = _Page(text, words_of(text), lexicon)
+    page = Page.of(prompt, lexicon)
     level = None
-    if match := _LEVEL.search(text):
-        page.used.update(i for i, w in enumerate(page.words) if w.start < match.end() and w.end > match.start())
-        level = (int(match.group(1) or match.group(2)), match.group().strip())
+    if match := _LEVEL.search(page.text):
+        start, end = page.covering(*match.span())
+        level = (int(match.group(1) or match.group(2)), page.span(start, end))
+        page.take(start, end)
+    budget = _budget(page)
+    targets = read_targets(page)
     exclusions = _exclusions(page)
-    spans = _phrases(page)
+    spans = [*budget, *_phrases(page)]
     free = [word.text for i, word in enumerate(page.words) if i not in page.used]
     unknown = [word for word in free if len(word) >= 3 and not word.isdigit() and word not in lexicon.known_words]
-    return PromptReading(tuple(spans), tuple(exclusions), level, tuple(dict.fromkeys(unknown)), tuple(page.words))
+    for span in spans:
+        if {field for field, _ in span.meanings} & {"foreign", "missing", "missing_thing"}:
+            page.strange.update(range(span.start, span.end))
+        if all(field == "neutral" for field, _ in span.meanings):
+            page.used.difference_update(range(span.start, span.end))
+    return PromptReading(
+        tuple(sorted(spans, key=lambda span: span.start)),
+        tuple(exclusions),
+        tuple(targets),
+        level,
+        tuple(dict.fromkeys(unknown)),
+        tuple(page.words),
+        tuple(page.not_understood()),
+    )
 
 
-def _longest(page: _Page, start: int, phrases: Iterable[str] | dict[str, object]) -> int:
-    """Return the end of the longest of the phrases that begins at the word, or `start` when none does."""
-    known = phrases if isinstance(phrases, (dict, frozenset, set)) else set(phrases)
-    for end in range(min(len(page.words), start + page.lexicon.longest), start, -1):
-        if page.free(start, end) and page.join(start, end) in known:
-            return end
-    return start
+def _budget(page: Page) -> list[Span]:
+    """Read amounts of currency; what an amount is worth to a player is a rough judgement."""
+    found: list[Span] = []
+    for match in _BUDGET.finditer(page.text):
+        start, end = page.covering(*match.span())
+        amount = float(match["amount"].replace(",", "."))
+        divines = match["coin"].startswith("div")
+        word = "low" if not divines or amount < _FEW_DIVINES else "medium" if amount < _MANY_DIVINES else "high"
+        if start and page.words[start - 1].text == "budget":
+            start -= 1
+        if end < len(page.words) and page.words[end].text == "budget":
+            end += 1
+        if page.free(start, end):
+            quote = page.span(*page.covering(*match.span()), meanings=(("budget", word),))
+            page.take(start, end)
+            found.append(quote)
+    return found
 
 
-def _exclusions(page: _Page) -> list[Span]:
+def _exclusions(page: Page) -> list[Span]:
     found: list[Span] = []
     i = 0
     while i < len(page.words):
-        whole = _longest(page, i, page.lexicon.terms)
-        end = _longest(page, i, page.lexicon.vocabulary.negations)
+        whole = page.longest(i, page.lexicon.terms)
+        end = page.longest(i, page.lexicon.vocabulary.negations)
         if end == i or whole > end:
             i = max(whole, i + 1)
             continue
         spans = _excluded(page, i, end)
-        page.take(spans)
         found += spans
-        i = spans[-1].end if spans else end
+        i = max(end, spans[-1].end if spans else end)
     return found
 
 
-def _excluded(page: _Page, negation: int, start: int) -> list[Span]:
+def _excluded(page: Page, negation: int, start: int) -> list[Span]:
     """Return what is excluded after a negation that ends before `start`: one thing, or several joined by "or"."""
     spans: list[Span] = []
+    rejects = page.join(negation, start) not in {"no", "non", "not"}
     while True:
         while start < len(page.words) and page.words[start].text in _ARTICLES:
             start += 1
-        end = _end_of_excluded(page, start, bool(spans))
+        end, meant = _end_of_excluded(page, start, bool(spans))
         if end == start:
             return spans
-        spans.append(Span(negation, end, page.quote(negation, end), page.join(start, end), ()))
-        if end >= len(page.words) or page.words[end].text not in {"or", "nor"}:
+        page.take(negation, end)
+        if meant:
+            span = page.span(negation, end)
+            spans.append(Span(span.start, end, span.quote, meant, (), 100.0, span.written))
+        else:
+            page.strange.update(range(negation, end))
+        if not _goes_on(page, end, rejects):
             return spans
-        negation, start = end, end + 1
+        negation, start = end, end + (page.words[end].text in _JOINED | {"and"})
 
 
-def _end_of_excluded(page: _Page, start: int, only_known: bool) -> int:
-    known = {text for texts in page.lexicon.vocabulary.exclusions.values() for text in texts}
-    end = max(_longest(page, start, known), _longest(page, start, page.lexicon.terms))
-    if end > start or only_known or start >= len(page.words):
-        return end
-    words = page.lexicon.vocabulary
+def _goes_on(page: Page, end: int, rejects: bool) -> bool:
+    """Say whether another excluded thing follows: "or x", "/x", "hate x and y", "no x, y or z"."""
+    if end >= len(page.words):
+        return False
+    gap = page.between(end - 1, end).strip()
+    if page.words[end].text in _JOINED or gap == "/":
+        return True
+    known = page.lexicon.excludable
+    if page.words[end].text == "and":
+        after = page.longest(end + 1, known)
+        return rejects and after > end + 1
+    at = end
+    while at < len(page.words) and page.between(at - 1, at).strip() == ",":
+        after = page.longest(at, known)
+        if after == at or after >= len(page.words):
+            return False
+        if page.words[after].text in _JOINED:
+            return True
+        at = after
+    return False
+
+
+def _end_of_excluded(page: Page, start: int, only_known: bool) -> tuple[int, str]:
+    """Return where an excluded thing ends and what it is; an empty text for a word that is nothing we know."""
+    words, known = page.lexicon.vocabulary, page.lexicon.excludable
+    end = max(page.longest(start, known), page.longest(start, page.lexicon.terms))
+    if end > start:
+        text = page.join(start, end)
+        return end, phrase(words.short_names.get(text, text))
+    if only_known or start >= len(page.words) or not page.free(start, start + 1):
+        return start, ""
     single = page.words[start].text
+    likely = process.extractOne(single, sorted(known), scorer=fuzz.ratio, score_cutoff=_LIKE_EXCLUDED)
+    if likely is not None and len(single) >= 5:
+        return start + 1, likely[0]
+    for size in (3, 2, 1):
+        near = guesses([word.text for word in page.words[start : start + size]], frozenset(), page.lexicon)
+        whole = [text for first, last, text, _ in near if (first, last) == (0, size)]
+        if whole and page.free(start, start + size):
+            return start + size, whole[0]
     ignored = single in words.not_exclusions or single in words.plain_words or single.isdigit()
-    return start if ignored or not page.free(start, start + 1) else start + 1
+    return (start, "") if ignored else (start + 1, "")
 
 
-def _phrases(page: _Page) -> list[Span]:
+def _phrases(page: Page) -> list[Span]:
     """Choose among all readings: longer before shorter, exact before likely, earlier before later."""
-    exact = []
+    terms = page.lexicon.terms
+    exact: list[Span] = []
     for start in range(len(page.words)):
         for end in range(start + 1, min(len(page.words), start + page.lexicon.longest) + 1):
             text = page.join(start, end)
-            if text in page.lexicon.terms and page.free(start, end):
-                span = Span(start, end, page.quote(start, end), text, page.lexicon.terms[text])
+            if text in terms and page.free(start, end):
+                span = page.span(start, end, meanings=terms[text])
                 exact += [span] if _is_meant(page, span) else []
     likely = [
-        Span(start, end, page.quote(start, end), text, page.lexicon.guessable[text], likeness)
+        page.span(start, end, text, page.lexicon.guessable[text], likeness)
         for start, end, text, likeness in guesses([w.text for w in page.words], frozenset(page.used), page.lexicon)
     ]
     chosen: list[Span] = []
     for span in sorted([*exact, *likely], key=lambda s: (-s.size, -s.likeness, s.start)):
         if page.free(span.start, span.end):
-            page.take([span])
+            page.take(span.start, span.end)
             chosen.append(span)
     return sorted(chosen, key=lambda span: span.start)
 
 
-def _is_meant(page: _Page, span: Span) -> bool:
-    """Say whether a skill name that is also an ordinary word is meant as a skill here."""
-    words = page.lexicon.vocabulary
-    if span.phrase not in words.ordinary_skills or any(name != "skill" for name, _ in span.meanings):
+def _is_meant(page: Page, span: Span) -> bool:
+    """Say whether a name that is also an ordinary word is meant as a name here."""
+    words, fields = page.lexicon.vocabulary, {name for name, _ in span.meanings}
+    if "with" in fields and span.phrase in words.ordinary_things:
+        return _is_marked(page, span)
+    skill = bool(fields & {"skill", "missing"})
+    if not fields <= {"skill", "with", "missing", "missing_thing"} or (
+        "with" not in fields and span.phrase not in words.ordinary_skills
+    ):
         return True
     before = page.words[span.start - 1].text if span.start else ""
     after = page.words[span.end].text if span.end < len(page.words) else ""
-    people = {text for texts in (*words.classes.values(), *words.ascendancies.values()) for text in texts}
-    return bool({before, after} & (words.skill_markers | people)) or span.size == len(page.words)
+    if skill:
+        people = {text for texts in (*words.classes.values(), *words.ascendancies.values()) for text in texts}
+        near = bool({before, after} & (words.skill_markers | people)) or span.size == len(page.words)
+        return near or _stands_alone(page, span)
+    if span.size > 1 or span.phrase in words.short_names or span.phrase not in page.lexicon.unguessable:
+        return True
+    return _is_marked(page, span)
+
+
+def _is_marked(page: Page, span: Span) -> bool:
+    """Say whether a word beside the phrase says that it is the name of a thing."""
+    beside = {page.words[i].text for i in (span.start - 1, span.end) if 0 <= i < len(page.words)}
+    return bool(beside & page.lexicon.vocabulary.thing_markers)
+
+
+def _stands_alone(page: Page, span: Span) -> bool:
+    """Say whether nothing but names, other wishes and commas stands around the phrase: no verb, no article."""
+    terms, plain = page.lexicon.terms, page.lexicon.vocabulary.plain_words
+    sides = [(page.breaks(span.start - 1, span.start), span.start - 1), (page.breaks(span.end - 1, span.end), span.end)]
+    wishes = [
+        0 <= at < len(page.words)
+        and (page.words[at].text in terms or at in page.used)
+        and page.words[at].text not in plain
+        for _, at in sides
+    ]
+    return all(broken or wish for (broken, _), wish in zip(sides, wishes, strict=True)) and any(wishes)

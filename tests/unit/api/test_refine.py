@@ -145,6 +145,7 @@ ANSWERS: dict[Kind, list[tuple[str, InvariantValue]]] = {
     Kind.CLASS: [("Witch", "Witch")],
     Kind.ASCENDANCY: [("Lich", "Lich")],
     Kind.SKILL: [("Arc", "Arc")],
+    Kind.NAME: [("Arc and Mind Over Matter", ["Arc", "Mind Over Matter"])],
     Kind.FLAG: [("yes", True), ("no", False), ("hc", True), ("softcore", False)],
     Kind.NUMBER: [("75", 75), ("level 75", 75)],
     Kind.TARGET: [("90k", 90_000.0), ("at least 2.5m", 2_500_000.0), ("75 %", 75.0)],

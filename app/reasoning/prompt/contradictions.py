@@ -1,0 +1,109 @@
+"""Wishes that cannot hold together: which one gives way, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.gems import damage_types_of
+from app.knowledge.vocabulary import Vocabulary
+from app.knowledge.words import listing, phrase
+from app.model.constraints import INVARIANTS, as_list
+from app.reasoning.prompt.draft import Draft
+from app.reasoning.prompt.page import Span
+from app.reasoning.prompt.phrases import PromptReading
+
+_EXCLUDABLE = frozenset({"skill", "with", "damage_type", "style", "weapon", "defence"})
+_CHAOS_INOCULATION, _BLOOD_MAGIC = "Chaos Inoculation", "Blood Magic"
+_NEEDS_LIFE = frozenset({"life_stacking", "low_life"})
+_NEEDS_MANA = ("Mind Over Matter", "Eldritch Battery", "Archmage")
+
+
+def without_excluded(draft: Draft, reading: PromptReading, words: Vocabulary) -> PromptReading:
+    """Return the reading without wishes for what is ruled out in the same prompt; the draft says so."""
+    excluded = Exclusions.of([span.phrase for span in reading.exclusions], words)
+    ruled_out = excluded.written | excluded.terms | {phrase(word) for word in excluded.weapons}
+    spans: list[Span] = []
+    for span in reading.spans:
+        kept = tuple(
+            (name, value)
+            for name, value in span.meanings
+            if name.removeprefix("hint:") not in _EXCLUDABLE or phrase(value.replace("_", " ")) not in ruled_out
+        )
+        lost = [name for name, _ in span.meanings if (name in _EXCLUDABLE) and name not in {field for field, _ in kept}]
+        if lost:
+            label = INVARIANTS[lost[0]].label
+            draft.assume(f'{label}: "{span.quote}" is also among what you ruled out; what is ruled out wins.')
+        spans.append(replace(span, meanings=kept))
+    return replace(reading, spans=tuple(spans))
+
+
+def settle_contradictions(draft: Draft, reading: PromptReading, catalogue: Catalogue, words: Vocabulary) -> None:
+    """Say of wishes that cannot hold together which one wins; the loser is taken back where that helps the build."""
+    _skill_of_a_type_ruled_out(draft, catalogue, words)
+    names = {*as_list(draft.get("with")), *(name for name, _ in reading.of("missing_thing"))}
+    if _CHAOS_INOCULATION in names:
+        _life_with_one_life(draft, reading)
+    if _BLOOD_MAGIC in names:
+        lost = [name for name in _NEEDS_MANA if name in names]
+        lost += ["mana stacking"] if "mana_stacking" in as_list(draft.get("style")) else []
+        lost += [f"{draft.get('mana'):,.0f} mana"] if draft.is_explicit("mana") else []
+        if lost:
+            draft.assume(
+                f"With {_BLOOD_MAGIC} there is no mana, so {listing(lost)} cannot do anything; both were named."
+            )
+    _unheard(draft, reading)
+
+
+def _skill_of_a_type_ruled_out(draft: Draft, catalogue: Catalogue, words: Vocabulary) -> None:
+    gem = catalogue.skill(str(draft.get("skill") or ""))
+    own = set(damage_types_of(gem)) if gem is not None else set()
+    excluded = Exclusions.of(as_list(draft.get("exclude")), words).terms
+    if gem is None or not own or not draft.is_explicit("skill") or not own <= excluded:
+        return
+    types = listing(sorted(own))
+    draft.assume(
+        f"Damage type: {gem.name} deals {types}, which you ruled out. The skill wins, because a name says more than a "
+        f"damage type; everything else stays without {types} where it can."
+    )
+
+
+def _life_with_one_life(draft: Draft, reading: PromptReading) -> None:
+    pools = [span for value, span in reading.of("defence") if value in {"life", "hybrid"}]
+    lost = [span.quote for span in pools]
+    lost += [style.replace("_", " ") for style in as_list(draft.get("style")) if style in _NEEDS_LIFE]
+    lost += [f"{draft.get('life'):,.0f} life"] if draft.is_explicit("life") else []
+    if not lost:
+        return
+    draft.assume(
+        f"Defence: {_CHAOS_INOCULATION} leaves 1 life, so {listing(list(dict.fromkeys(lost)))} cannot hold beside it. "
+        f"{_CHAOS_INOCULATION} wins, because a name says more than a kind of defence."
+    )
+    if pools and draft.is_explicit("defence"):
+        kept = [pair for pair in reading.of("defence") if pair[0] not in {"life", "hybrid"}]
+        del draft.values["defence"]
+        if kept:
+            draft.quoted("defence", kept)
+
+
+def _unheard(draft: Draft, reading: PromptReading) -> None:
+    """Say of every phrase that was understood and has no place in the constraints what holds instead of it."""
+    questions = " ".join([*draft.assumptions, *(question.text for _, question in draft.questions)]).lower()
+    for span in reading.spans:
+        meant = [(name, value) for name, value in span.meanings if name in INVARIANTS]
+        if not meant or any(_held(draft, name, value, span) for name, value in meant):
+            continue
+        if span.quote in questions or any(value.lower() in questions for _, value in meant):
+            continue
+        name = meant[0][0]
+        instead = listing(as_list(draft.get(name))) or "what else was named"
+        draft.assume(f'{INVARIANTS[name].label}: "{span.quote}" gives way to {instead}, which was named first.')
+
+
+def _held(draft: Draft, name: str, value: str, span: Span) -> bool:
+    invariant = draft.values.get(name)
+    if invariant is None:
+        return False
+    written = any(span.written in words for words in invariant.words)
+    return written or value in as_list(invariant.value) or (name == "skill" and value in as_list(draft.get("with")))

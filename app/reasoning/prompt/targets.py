@@ -1,0 +1,248 @@
+"""Figures that a prompt asks for: "at least 5k life", "dps > 300k", "75% all res", "capped resistances"."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.knowledge.quantities import QUANTITY, number_of
+from app.model.constraints import INVARIANTS, Figure
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP
+from app.reasoning.prompt.page import Page, Span
+
+_NUMBER = re.compile(
+    r"(?<![a-z0-9])(?<![0-9][.,])(?P<before>(?:\d{1,3} ?%? ?/ ?){1,3}|\d+(?:[.,]\d+)? ?k? ?(?:-|to) ?)?" + QUANTITY
+)
+_RATE = re.compile(r" ?(?:/ ?s(?:ec(?:ond)?)?|(?:per|a|each) (?:sec(?:ond)?|cast|use|attack)|p/?s)\b")
+_MOST = re.compile(
+    r"(?<!no )(?<!not )(?:less than|lower than|fewer than)|no(?:t)? more than|at most|under\b|below\b|<|\u2264"
+    r"|weniger als|hochstens|maximal|moins de|menos de"
+)
+_LEAST = re.compile(
+    r"at ?least|over\b|above\b|(?<!no )(?<!not )(?:more than|greater than|higher than)|no(?:t)? less than|not under"
+    r"|exceed|>|\u2265|mindestens|mehr als|uber\b|minimum|min\b|plus de|au moins|mas de|al menos|ponad"
+)
+_AROUND = frozenset(
+    {"a", "about", "above", "al", "als", "an", "and", "approx", "approximately", "around", "at", "atleast", "au",
+     "below", "ca", "chance", "circa", "combined", "de", "even", "exceed", "fewer", "for", "get", "gets", "greater",
+     "has", "have", "having", "higher", "hit", "hits", "hochstens", "in", "is", "least", "less", "like", "lower",
+     "mas", "max", "maximal", "maximum", "mehr", "menos", "min", "mindestens", "minimum", "moins", "more", "most",
+     "my", "need", "no", "not", "of", "or", "over", "overall", "percent", "plus", "ponad", "pure", "rating", "raw",
+     "reach", "reaching", "real", "roughly", "some", "survive", "survives", "surviving", "sustained", "take",
+     "takes", "taking", "tank", "than", "the", "to", "total", "uber", "under", "unreserved", "up", "value", "want",
+     "weniger", "with"}
+)  # fmt: skip
+_SIGN = re.compile(r"[:=<>\u2264\u2265]")
+_CAPPED = frozenset({"capped", "cap", "caps", "maxed", "max", "full", "maximum", "capping"})
+_ELEMENTS = ("fire", "cold", "lightning", "chaos")
+_NEAR = 6
+"""How many words may stand between a figure and what it is a figure of."""
+_LONGEST = 4
+"""The number of words of the longest name of a target."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure that a prompt asks for; `name` is the constraint."""
+
+    name: str
+    value: float
+    span: Span
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Words that name targets; of several `names` the first that a figure can be is meant, of a `group` all are."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+    group: bool = False
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """A number among the words; `parts` are the numbers before it, separated by slashes."""
+
+    start: int
+    end: int
+    value: float
+    percent: bool
+    parts: tuple[float, ...] = ()
+
+
+def read_targets(page: Page) -> list[Target]:
+    """Read every figure that is asked for and use its words; what asks for the impossible way round is strange."""
+    amounts = list(_amounts(page))
+    found: list[Target] = []
+    for i, amount in enumerate(amounts):
+        if page.free(amount.start, amount.end):
+            following = amounts[i + 1].start if i + 1 < len(amounts) else len(page.words)
+            before = amounts[i - 1].end if i else 0
+            found += _asked(page, amount, before, following)
+    return [*found, *_capped(page)]
+
+
+def _amounts(page: Page) -> Iterator[_Amount]:
+    at = 0
+    while (match := _NUMBER.search(page.text, at)) is not None:
+        at = match.end()
+        start, end = page.covering(*match.span())
+        value = number_of(match["digits"], match["times"])
+        before = match["before"] or ""
+        parts = tuple(float(part) for part in re.findall(r"\d+", before)) if "/" in before else ()
+        if before and "/" not in before:  # the lower end of a range is what must be reached
+            low = re.findall(r"[\d.,]+", before)[0]
+            value = min(value, number_of(low, match["times"] or ("k" if "k" in before else None)))
+        if end > start and value > 0:
+            yield _Amount(start, end, value, match["percent"] is not None, parts)
+
+
+def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Target]:
+    """Return the targets that an amount is of: what stands right of it, or left where that is the nearer reading."""
+    chosen = _nearer(page, amount, _left_of(page, amount, before), _right_of(page, amount), following)
+    if chosen is None:
+        return []
+    start, end = min(chosen.start, amount.start), max(chosen.end, amount.end)
+    while start > before and page.words[start - 1].text in _AROUND and page.free(start - 1, start):
+        if page.breaks(start - 1, start) or page.words[start - 1].text in {"with", "and", "for", "in", "the", "my"}:
+            break
+        start -= 1
+    if (rate := _RATE.match(page.text, page.words[end - 1].end)) is not None:
+        end = page.covering(page.words[start].start, rate.end())[1]
+    if end < len(page.words) and page.words[end].text in {"minimum", "min", "mindestens"} and page.free(end, end + 1):
+        end += 1
+    while end < len(page.words) - 1 and page.join(end, end + 2) in {"or more", "at least", "or higher", "or above"}:
+        end += 2
+    span = page.span(start, end)
+    page.take(start, end)
+    around = page.text[page.words[start - 1].end if start else 0 : page.words[end - 1].end]
+    most, least = bool(_MOST.search(around)), bool(_LEAST.search(around))
+    fitting = tuple(name for name in chosen.names if most == least or _figure(name).at_most == most)
+    if not fitting:
+        page.strange.update(range(start, end))
+        return []
+    names = fitting if chosen.group else fitting[:1]
+    if amount.parts and names == ("elemental_resistances",):
+        values = [*amount.parts, amount.value]
+        if len(set(values)) > 1 or len(values) > len(_ELEMENTS) - 1:
+            return [
+                Target(f"{one}_resistance", value, span) for one, value in zip(_ELEMENTS, values, strict=False) if value
+            ]
+    return [Target(name, amount.value, span) for name in names]
+
+
+def _nearer(page: Page, amount: _Amount, left: _Named | None, right: _Named | None, following: int) -> _Named | None:
+    """Return what the amount is of: the words right of it, unless those have an amount of their own behind them."""
+    if left is None or right is None:
+        return left or right
+    taken = following < len(page.words) and _only_around(page, right.end, following)
+    signed = _SIGN.search(page.between(left.end - 1, amount.start)) is not None
+    return left if taken or signed or right.start > amount.end else right
+
+
+def _right_of(page: Page, amount: _Amount) -> _Named | None:
+    at = amount.end
+    if (rate := _RATE.match(page.text, page.words[at - 1].end)) is not None and page.text[rate.start()] in "/ ":
+        named = _named(page, at, amount)
+        if named is not None:
+            return named
+        at = page.covering(page.words[amount.start].start, rate.end())[1]
+    for start in range(at, min(len(page.words), at + _NEAR)):
+        if page.breaks(start - 1, start):
+            return None
+        if (named := _named(page, start, amount)) is not None:
+            return named
+        if page.words[start].text not in _AROUND:
+            return None
+    return None
+
+
+def _left_of(page: Page, amount: _Amount, before: int) -> _Named | None:
+    end = amount.start
+    while end > before and amount.start - end <= _NEAR and not page.breaks(end - 1, end):
+        for start in range(max(before, end - 2 * _LONGEST), end):
+            named = _named(page, start, amount)
+            if named is not None and named.end == end:
+                return named
+        if page.words[end - 1].text not in _AROUND:
+            return None
+        end -= 1
+    return None
+
+
+def _named(page: Page, start: int, amount: _Amount | None) -> _Named | None:
+    """Return the targets named by the words from `start`, such as the amount can be of."""
+    terms = page.lexicon.targets
+    for end in range(min(len(page.words), start + _LONGEST), start, -1):
+        names = terms.get(page.join(start, end), ()) if page.free(start, end) else ()
+        can_be = tuple(name for name in names if amount is None or _can_be(name, amount))
+        if can_be:
+            return _Named(start, end, can_be)
+    return _several_resistances(page, start)
+
+
+def _several_resistances(page: Page, start: int) -> _Named | None:
+    """Read "fire and cold res", "fire/cold/lightning resistances"."""
+    names: list[str] = []
+    at = start
+    while at < len(page.words) and page.words[at].text in _ELEMENTS and page.free(at, at + 1):
+        names.append(f"{page.words[at].text}_resistance")
+        at += 1
+        if at < len(page.words) and page.words[at].text == "and":
+            at += 1
+    generic = at < len(page.words) and "elemental_resistances" in page.lexicon.targets.get(page.words[at].text, ())
+    return _Named(start, at + 1, tuple(names), group=True) if generic and len(names) > 1 else None
+
+
+def _figure(name: str) -> Figure:
+    figure = INVARIANTS[name].figure
+    assert figure is not None, f"{name} is no target"
+    return figure
+
+
+def _can_be(name: str, amount: _Amount) -> bool:
+    if name.endswith("_rate"):
+        return not amount.percent and amount.value <= _MOST_RATE
+    if _figure(name).unit == "percent":
+        return amount.value <= _MOST_PERCENT
+    least = 1.0 if name in _SMALL else _LEAST_POINTS
+    most = _MOST_POOL if name in _POOLS else math.inf
+    return not amount.percent and least <= amount.value <= most
+
+
+_MOST_RATE, _MOST_PERCENT, _LEAST_POINTS, _MOST_POOL = 50.0, 300.0, 100.0, 100_000.0
+"""What a figure can be: nobody attacks faster, has more percent or life, or asks for less life or damage."""
+_SMALL = frozenset({"spirit", "mana_cost", "mana"})
+_POOLS = frozenset({"life", "energy_shield", "mana", "spirit", "mana_cost"})
+
+
+def _only_around(page: Page, start: int, end: int) -> bool:
+    return all(page.words[i].text in _AROUND for i in range(start, end)) and not any(
+        page.breaks(i - 1, i) for i in range(start, end + 1) if i < len(page.words)
+    )
+
+
+def _capped(page: Page) -> list[Target]:
+    """Read resistances that should be at their cap, without a figure."""
+    found: list[Target] = []
+    for i, word in enumerate(page.words):
+        if word.text not in _CAPPED or not page.free(i, i + 1):
+            continue
+        after = _named(page, i + 1, None) if i + 1 < len(page.words) else None
+        starts = range(max(0, i - _LONGEST), i)
+        before = next((one for at in starts if (one := _named(page, at, None)) and one.end == i), None)
+        if before is None and i and page.words[i - 1].text in {"are", "at", "to", "is"}:
+            before = next((one for at in starts if (one := _named(page, at, None)) and one.end == i - 1), None)
+        named = next(
+            (one for one in (after, before) if one and one.names[0].endswith(("resistance", "resistances"))), None
+        )
+        if named is not None:
+            start, end = min(i, named.start), max(i + 1, named.end)
+            span = page.span(start, end)
+            page.take(start, end)
+            names = named.names if named.group else named.names[:1]
+            found += [Target(name, float(ELEMENTAL_RESISTANCE_CAP), span) for name in names]
+    return found
