@@ -174,10 +174,10 @@ def _goal(draft: Draft, reading: PromptReading) -> None:
 def _defence(draft: Draft, reading: PromptReading) -> None:
     found = reading.of("defence")
     named = {value for value, _ in found}
-    if named >= _POOLS or ("hybrid" in named and len(named) < 3):
+    if named >= _POOLS:
         both = [span for value, span in found if value in {*_POOLS, "hybrid"}]
         found = [("hybrid", together(both)), *(pair for pair in found if pair[0] not in {*_POOLS, "hybrid"})]
-    elif "hybrid" in named:  # "evasion and energy shield hybrid" says it twice
+    elif "hybrid" in named and len(named) > 2:  # "evasion and energy shield hybrid" says it twice
         found = [pair for pair in found if pair[0] != "hybrid"]
     if found:
         draft.quoted("defence", found)
