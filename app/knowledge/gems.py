@@ -16,16 +16,6 @@ _STYLE_TAGS = {
     "critical": frozenset({"attack", "spell"}),
     "channelling": frozenset({"channelling", "channel"}),
 }
-_BUILD_STYLES = frozenset(
-    {"area", "armour_stacking", "attribute_stacking", "aura", "banner", "charges", "chill", "companion",
-     "concoction", "corpse", "curse", "dexterity_stacking", "dual_wield", "energy_shield_stacking",
-     "evasion_stacking", "fast", "freeze", "herald", "intelligence_stacking", "leech", "life_stacking",
-     "low_life", "magic_find", "mana_stacking", "mark", "max_attack_speed", "max_block", "max_cast_speed",
-     "max_projectiles", "one_shot", "penetration", "rage", "recharge", "regeneration", "shock",
-     "slow_projectiles", "spirit_stacking", "strength_stacking", "stun", "tanky", "thorns", "trigger",
-     "unarmed"}
-)  # fmt: skip
-"""Styles that passives, items and further skills bring, whatever the main skill is."""
 _SET_OFF = frozenset({"triggered", "inbuilttrigger", "trigger", "meta"})
 
 
@@ -114,9 +104,7 @@ def is_spell(gem: GemFact) -> bool:
 
 
 def has_style(gem: GemFact, style: str) -> bool:
-    """Say whether a skill is played in a way that was asked for; what the rest of the build brings, any skill has."""
-    if style in _BUILD_STYLES:
-        return True
+    """Say whether a skill is played in a way that was asked for."""
     if style == "spell":
         return is_spell(gem)
     return bool(tags(gem) & _STYLE_TAGS.get(style, frozenset({style.replace("_", "")})))
