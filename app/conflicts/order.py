@@ -61,6 +61,13 @@ def caveats(conflicts: list[BuildConflict]) -> list[str]:
     return list(dict.fromkeys(conflict.message for conflict in ordered))
 
 
+def by_hand(conflicts: Sequence[BuildConflict], most: int = 1) -> list[str]:
+    """Return what could be done by hand, the least disruptive first, blocking faults before warnings."""
+    ordered = sorted(conflicts, key=lambda conflict: conflict.severity is not Severity.BLOCKING)
+    ways = [way for conflict in ordered for way in [w for w in conflict.suggested_solutions if w.text][:most]]
+    return list(dict.fromkeys(f"By hand: {way.text}." for way in ways))
+
+
 def not_understood(wishes: Sequence[WishOutcome]) -> list[str]:
     """Return what a user must know of words that belong to no wish."""
     words = [f'"{wish.words}"' for wish in wishes if wish.state is WishState.NOT_UNDERSTOOD]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from app.conflicts.order import blocking, caveats, not_understood
+from app.conflicts.case import case_of
+from app.conflicts.order import blocking, by_hand, caveats, not_understood
 from app.conflicts.wishes import with_attempts
 from app.model.base import changed
-from app.model.conflicts import BuildConflict
 from app.model.names import Outcome, Trigger
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import guide_to
 from app.phases.validate.judgement import ValidatePhase
+from app.phases.validate.story import with_story
 
 
 def has_partial(state: BuildState) -> bool:
@@ -48,6 +48,7 @@ async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
     progress = ctx.state.construction
     left = f"Unfinished: {', '.join(progress.pending)} were still to come." if progress.pending else ""
     state = with_caveats(judged.state, " ".join(part for part in (reason, left) if part))
+    state = with_story(state, await case_of(ctx.engine, ctx.demands, ctx.invariants, state))
     state = changed(state, guide=await guide_to(ctx.engine.facts, judged.state.blueprint))
     return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
 
@@ -62,7 +63,7 @@ def with_caveats(state: BuildState, reason: str) -> BuildState:
         *not_understood(state.wishes),
         *caveats(state.conflicts),
         *[f"Tried against it: {', '.join(c.tried_words)}." for c in blocking(state.conflicts) if c.tried],
-        *_by_hand(state.conflicts),
+        *by_hand(state.conflicts, _MOST_BY_HAND),
     ]
     told = list(dict.fromkeys(line for line in lines if line))
     return changed(
@@ -72,11 +73,3 @@ def with_caveats(state: BuildState, reason: str) -> BuildState:
         wishes=with_attempts(state.wishes, state.conflicts),
         progress_label="finished with caveats",
     )
-
-
-def _by_hand(conflicts: Sequence[BuildConflict]) -> list[str]:
-    return [
-        f"By hand: {suggestion.text}."
-        for conflict in blocking(conflicts)
-        for suggestion in [s for s in conflict.suggested_solutions if s.text][:_MOST_BY_HAND]
-    ]

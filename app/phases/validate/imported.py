@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.conflicts.case import case_of
-from app.conflicts.order import caveats
+from app.conflicts.order import by_hand, caveats
 from app.conflicts.table import find_conflicts
 from app.engine.base import Engine, Session
 from app.model.base import changed
@@ -90,5 +90,5 @@ async def _judged(engine: Engine, invariants: InvariantSet, state: BuildState) -
     blocking = sum(conflict.severity is Severity.BLOCKING for conflict in conflicts)
     best = Snapshot(iteration=0, blueprint=state.blueprint, stats=state.stats, blocking=blocking, conflicts=conflicts)
     outcome = Outcome.CAVEATS if blocking or state.caveats else Outcome.VALIDATED
-    told = [*state.caveats, *caveats(conflicts)]
+    told = [*state.caveats, *caveats(conflicts), *by_hand(conflicts)]
     return changed(state, conflicts=conflicts, best=best, caveats=told, outcome=outcome)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import log
 
 from app.conflicts.case import Case, case_of
-from app.conflicts.order import blocking, caveats, not_understood
+from app.conflicts.order import blocking, by_hand, caveats, not_understood
 from app.conflicts.order import merged as newest
 from app.conflicts.strength import UNEXPLAINED
 from app.conflicts.table import find_conflicts, related
@@ -107,7 +107,7 @@ def concluded(state: BuildState, told: list[str]) -> BuildState:
     unexplained = any(found.subject == UNEXPLAINED for found in state.conflicts)
     fine = not (blocking(state.conflicts) or missed or unexplained)
     outcome = Outcome.VALIDATED if fine else Outcome.CAVEATS
-    return changed(state, outcome=outcome, caveats=[*not_understood(state.wishes), *told])
+    return changed(state, outcome=outcome, caveats=[*not_understood(state.wishes), *told, *by_hand(state.conflicts)])
 
 
 def _snapshot(state: BuildState, conflicts: list[BuildConflict], case: Case) -> Snapshot:

@@ -232,8 +232,25 @@ async def test_warnings_become_caveats_of_a_validated_build() -> None:
     result = await ValidatePhase().run(context(values={"CombinedDPS": 10_000.0}))
     assert result.trigger is Trigger.VALIDATED
     assert result.state.caveats == [
-        "Tempest Bell deals 10,000 damage per second; 7,100 is the least and 14,000 is good at level 90."
+        "Tempest Bell deals 10,000 damage per second; 7,100 is the least and 14,000 is good at level 90.",
+        "By hand: weigh damage higher in passives and gear.",
     ]
+
+
+async def test_words_that_were_not_understood_keep_a_build_from_being_validated() -> None:
+    result = await ValidatePhase().run(context(invariants=InvariantSet(not_understood=["quux"])))
+    assert (result.trigger, result.state.outcome) == (Trigger.VALIDATED, Outcome.CAVEATS)
+    assert result.state.caveats == ['Not understood, and so without effect: "quux".']
+    assert [wish.words for wish in result.state.wishes] == ["quux"]
+
+
+async def test_an_unmet_wish_blocks_and_is_kept_with_the_best_build() -> None:
+    wish = Invariant(field="dps", value=20_000_000, provenance=Provenance.EXPLICIT, reason="said so")
+    result = await ValidatePhase().run(context(invariants=InvariantSet(invariants=[wish])))
+    assert (result.trigger, result.state.outcome) == (Trigger.CONFLICTS_FOUND, None)
+    assert result.state.best is not None
+    assert result.state.best.wishes == result.state.wishes
+    assert [wish.state.value for wish in result.state.wishes] == ["unmet"]
 
 
 async def test_a_blocking_conflict_leads_to_iterate_without_an_outcome() -> None:
