@@ -16,6 +16,7 @@ from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Suggestion
 from app.model.constraints import InvariantValue
+from app.model.damage import DamageKind
 from app.model.names import Attribute, Demand, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, EHP, MOVEMENT
 
@@ -63,35 +64,43 @@ def _of_main(style: str) -> Callable[[Case], Found]:
 
 
 def _over_time(case: Case) -> Found:
-    share = _share(case, "TotalDotDPS")
+    share = _share(case, DamageKind.DAMAGE_OVER_TIME, DamageKind.IGNITE, DamageKind.POISON, DamageKind.BLEED)
     if share is None:
         main = case.main_gem
         return (True, case.main_skill) if main and has_style(main, "damage_over_time") else _unknown("over time")
     return share >= HALF, f"{share:.0%} of the damage is over time"
 
 
-def _ailment(name: str) -> Callable[[Case], Found]:
-    """Return the check that an ailment (Ignite, Poison, Bleed) carries a good part of the damage."""
+def _ailment(kind: DamageKind) -> Callable[[Case], Found]:
+    """Return the check that an ailment carries a good part of the damage."""
 
     def check(case: Case) -> Found:
-        share = _share(case, f"Total{name}DPS", f"{name}DPS")
+        share = _share(case, kind)
         if share is None:
-            return _unknown(f"of {name.lower()}")
-        return share >= LEAST_AILMENT, f"{share:.0%} of the damage is {name.lower()}"
+            return _unknown(f"of {kind.value}")
+        return share >= LEAST_AILMENT, f"{share:.0%} of the damage is {kind.value}"
 
     return check
 
 
-def _share(case: Case, *keys: str) -> float | None:
-    """Return the share that the first known of the figures has of all damage, None where damage over time is unknown.
+_PARTS = {DamageKind.IGNITE: "IgniteDPS", DamageKind.POISON: "PoisonDPS", DamageKind.BLEED: "BleedDPS"}
 
-    Where the engine says what all damage over time comes to, a part that it does not name is none.
+
+def _share(case: Case, *kinds: DamageKind) -> float | None:
+    """Return the share of the damage that is of these kinds, None where damage over time is not calculated.
+
+    The damage that counts is split by its sources; what minions deal is one of them, so theirs is read off their
+    figures, where a part that the engine does not name is none.
     """
-    over_time, hits = _figure(case, "TotalDotDPS"), _figure(case, "TotalDPS")
+    minion = case.main_gem is not None and is_minion(case.main_gem)
+    if case.stats.damage.sources and not case.stats.engine.estimate and not minion:
+        return case.stats.damage.share(*kinds)
+    over_time = _figure(case, "TotalDotDPS")
     if over_time is None:
         return None
+    keys = [f"{prefix}{_PARTS[kinds[0]]}" for prefix in ("Total", "")] if len(kinds) == 1 else ["TotalDotDPS"]
     part = next((figure for key in keys if (figure := _figure(case, key))), 0.0)
-    everything = max(hits or 0.0, _figure(case, "CombinedDPS") or 0.0, part)
+    everything = max(_figure(case, "TotalDPS") or 0.0, _figure(case, "CombinedDPS") or 0.0, part)
     return min(1.0, part / everything) if everything > 0 else 0.0
 
 
@@ -206,9 +215,9 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "trigger": _used("trigger", "triggered", "meta"),
         "minion": lambda case: (case.main_gem is not None and is_minion(case.main_gem), case.main_skill),
         "damage_over_time": _over_time,
-        "poison": _ailment("Poison"),
-        "bleed": _ailment("Bleed"),
-        "ignite": _ailment("Ignite"),
+        "poison": _ailment(DamageKind.POISON),
+        "bleed": _ailment(DamageKind.BLEED),
+        "ignite": _ailment(DamageKind.IGNITE),
         "critical": _critical,
         "max_block": _max_block,
         "fast": _fast,

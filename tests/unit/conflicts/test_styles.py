@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from app.conflicts.wishes import wishes_of
 from app.knowledge.vocabulary import vocabulary
 from app.model.blueprint import Gem, PassiveNode, SkillGroup
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
+from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.facts import GemFact, NodeFact
 from app.model.names import Provenance
 from app.model.wishes import WishState
@@ -111,6 +113,21 @@ def test_by_what_the_gems_are(case: MakeCase, style: str, skills: str, state: Wi
 )
 def test_by_what_the_figures_are(case: MakeCase, style: str, values: dict[str, float], state: WishState) -> None:
     assert judged(case, "style", style, "Bolt", values=values) == [state]
+
+
+@pytest.mark.parametrize(
+    ("style", "state"), [("ignite", MET), ("damage_over_time", MET), ("poison", UNMET), ("bleed", UNMET)]
+)
+def test_by_the_sources_of_the_damage_that_counts(case: MakeCase, style: str, state: WishState) -> None:
+    sources = [
+        DamageSource(name="Bolt", kind=kind, dps=dps)
+        for kind, dps in ((DamageKind.HIT, 400.0), (DamageKind.IGNITE, 600.0))
+    ]
+    counted = case().stats.model_copy(update={"damage": DamageBreakdown.of(sources)})
+    asked = Invariant(field="style", value=style, provenance=Provenance.EXPLICIT, reason="said so")
+    groups = [SkillGroup(gems=[Gem(gem_id="Bolt", name="Bolt")])]
+    built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, blueprint={"groups": groups})
+    assert [found.state for found in wishes_of(replace(built, stats=counted))] == [state]
 
 
 def test_a_minions_figures_are_the_minions(case: MakeCase) -> None:

@@ -85,7 +85,7 @@ def test_the_skill_and_what_is_held_are_the_files() -> None:
     found = told(Q.DAMAGE_DELIVERY, choice, other, items=items, bases=[wand])
     assert found.built is not None
     assert found.built.name == "Spark with Attuned Wand"
-    assert found.built.reason == "It was the plan. Measured: 100,000 damage per second."
+    assert found.built.reason == "It was the plan. Measured: 50,000 damage per second."
     assert found.alternatives == []
     unlike = told(Q.DAMAGE_DELIVERY, changed(choice, weapon_types=["Staff"]), items=items, bases=[wand])
     assert unlike.built is not None
