@@ -89,17 +89,19 @@ async def test_what_is_told_is_in_the_file(engine: ProcessEngine, tmp_path: Path
     notes = (root.findtext("Notes") or "").strip().splitlines()
     assert notes[0] == "Asked and reached"
     assert [f"  {line}" for line in notes[1:4]] == text.split("Asked and reached:\n")[1].splitlines()[:3]
-    assert '✓ without totems ("totems"): nothing of it' in notes
+    assert '✓ without totems ("without totems"): nothing of it' in notes
     assert decode(encode(record.xml)) == record.xml
 
 
 async def test_a_wish_that_cannot_be_met_ends_in_caveats(engine: ProcessEngine, tmp_path: Path) -> None:
-    request = BuildRequest(prompt="spark sorceress", level=4, overrides={"dps": 20_000_000})
+    request = BuildRequest(prompt="spark sorceress, at least 20000000 dps, quux", level=4)
     record = await built(engine, tmp_path, request)
     view = view_of(record)
     assert (view.outcome, exit_code(view)) == (Outcome.CAVEATS, Exit.CAVEATS)
     [wish] = [one for one in view.wishes if one.kind == "dps"]
     assert record.state.stats is not None
+    assert wish.words == "at least 20000000 dps"
+    assert [one.words for one in view.wishes if one.state is WishState.NOT_UNDERSTOOD] == ["quux"]
     assert (wish.state, wish.target, wish.reached) == (WishState.UNMET, 20_000_000.0, record.state.stats.dps)
     assert wish.nearest is not None
     assert "tried: weigh damage higher in passives and gear" in wish.nearest
