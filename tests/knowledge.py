@@ -115,9 +115,9 @@ def strategies() -> list[tuple[str, SubProblemName, Demand]]:
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "advice":
                 strategy, question, demand = call.args[:3]
                 question = names[question.id] if isinstance(question, ast.Name) else question
-                assert isinstance(strategy, ast.Constant)
                 assert isinstance(question, ast.Attribute)
-                assert isinstance(demand, ast.Attribute)
+                if not isinstance(strategy, ast.Constant) or not isinstance(demand, ast.Attribute):
+                    continue  # a way out for each slot or target has no one name or demand that could be listed
                 found.append((str(strategy.value), SubProblemName[question.attr], Demand[demand.attr]))
     assert found, "the rules offer ways out"
     return found
