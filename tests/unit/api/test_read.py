@@ -23,6 +23,7 @@ CONTRACT_FIELDS = [
     "outcome",
     "iteration",
     "wishes",
+    "damage",
     "progress",
     "engine",
     "reasoner",
