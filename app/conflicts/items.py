@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from app.conflicts.case import Case, advice, conflict
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, SWAP_SLOTS, GearItem
@@ -26,16 +24,13 @@ def slots_with_room(case: Case) -> list[str]:
     if not worn:
         return []
     empty = [slot for slot in _EXPECTED if slot not in worn]
-    return sorted([*empty, *_roomy(case, worn.values())])
+    roomy = [item.slot for item in worn.values() if not item.slot.startswith(_SMALL) and _has_room(case, item)]
+    return sorted([*empty, *roomy])
 
 
 def filling(slots: list[str]) -> str:
     """Return in words that the slots are filled."""
     return f"fill what is missing on {', '.join(slots)}"
-
-
-def _roomy(case: Case, items: Iterable[GearItem]) -> list[str]:
-    return [item.slot for item in items if not item.slot.startswith(_SMALL) and _has_room(case, item)]
 
 
 def _has_room(case: Case, item: GearItem) -> bool:

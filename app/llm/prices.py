@@ -29,7 +29,7 @@ class Price(Model):
     cache_write: Decimal | None = None
 
 
-class Cost(Model):
+class CallCost(Model):
     """`usd` is None when nobody knows the price; `source` config | table | none; `price_version` names the table."""
 
     usd: Decimal | None = None
@@ -49,12 +49,12 @@ class PriceTable:
         self._api_url = api_url
         self._version = f"genai-prices {version('genai-prices')}"
 
-    def cost(self, provider: str, model: str, usage: Usage | None, at: datetime | None = None) -> Cost:
+    def cost(self, provider: str, model: str, usage: Usage | None, at: datetime | None = None) -> CallCost:
         """Return the cost of one request; without usage it is unknown."""
         if usage is None:
-            return Cost()
+            return CallCost()
         if price := self._overrides.get(model):
-            return Cost(usd=_charge(price, usage), source="config", price_version="config")
+            return CallCost(usd=_charge(price, usage), source="config", price_version="config")
         sizes = genai_prices.Usage(
             input_tokens=usage.input,
             cache_read_tokens=usage.cache_read,
@@ -68,8 +68,8 @@ class PriceTable:
             else:
                 found = genai_prices.calc_price(sizes, model, provider_id=provider, genai_request_timestamp=at)
         except (LookupError, ValueError):  # unknown model; figures that contradict each other
-            return Cost()
-        return Cost(usd=found.total_price, source="table", price_version=self._version)
+            return CallCost()
+        return CallCost(usd=found.total_price, source="table", price_version=self._version)
 
 
 def _charge(price: Price, usage: Usage) -> Decimal:

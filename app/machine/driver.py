@@ -21,7 +21,7 @@ from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.memory import memory_of
-from app.phases.validate.ending import has_partial, measured_as_it_is, unfinished
+from app.phases.validate.caveats import has_partial, measured_as_it_is, unfinished
 from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
 from app.telemetry.observers import BuildObserver
 

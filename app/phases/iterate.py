@@ -12,7 +12,7 @@ from app.model.names import Trigger
 from app.model.state import BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.validate.ending import with_caveats
+from app.phases.validate.caveats import with_caveats
 from app.phases.validate.guide import measured_guide
 
 MOST_ITERATIONS = 5

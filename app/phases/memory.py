@@ -14,7 +14,7 @@ from app.model.guide import Guide
 from app.model.memory import Habit, Memory, MemoryKey, Situation
 from app.model.names import Mode, Outcome, Provenance, SubProblemName
 from app.model.record import BuildRecord
-from app.model.state import BuildState, UsedMemory
+from app.model.state import UsedMemory
 from app.search.base import Plan, plan_of
 
 MOST_TRIED = 2
@@ -40,7 +40,8 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
     validated = state.outcome is Outcome.VALIDATED
     own = state.origin == "made" and record.request.mode is not Mode.REFINEMENT
     fine = own and (validated or bool(state.eliminated))
-    if not fine or state.blueprint is None or state.stats is None or not _answered(state):
+    answered = {name for name, sub in state.sub_problems.items() if sub.decision is not None}
+    if not fine or state.blueprint is None or state.stats is None or answered != set(SubProblemName):
         return None
     plan, invariants = plan_of(state.sub_problems), record.invariants
     demands = demands_of(invariants, record.request)
@@ -59,11 +60,6 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
         validated=validated,
         learned_at=now,
     )
-
-
-def _answered(state: BuildState) -> bool:
-    answered = {name for name, sub in state.sub_problems.items() if sub.decision is not None}
-    return answered == set(SubProblemName)
 
 
 def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situation:
@@ -134,13 +130,9 @@ def habits(wishes: Sequence[Habit], invariants: InvariantSet) -> list[str]:
     for wish in wishes:
         if wish.builds >= USUALLY and wish.field not in _OF_ONE_BUILD:
             found.setdefault(wish.field, wish)
-    silent = [wish for field, wish in sorted(found.items()) if not _said(field, invariants)]
+    said = {known.field for known in invariants.invariants if known.provenance is Provenance.EXPLICIT}
+    silent = [wish for field, wish in sorted(found.items()) if field not in said]
     return [_habit(wish) for wish in silent]
-
-
-def _said(field: str, invariants: InvariantSet) -> bool:
-    known = invariants.find(field)
-    return known is not None and known.provenance is Provenance.EXPLICIT
 
 
 def _habit(wish: Habit) -> str:

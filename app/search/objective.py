@@ -101,7 +101,7 @@ TARGET_WEIGHT, TARGET_NEAR = 6.0, 0.25
 """Price of having nothing of a target, and the share of it within which a shortfall is felt most: the price levels off
 with distance, so that a target out of reach does not spoil everything else."""
 
-PLAUSIBLE = 4.0
+WITHIN_REACH = 4.0
 """Up to this multiple of what is good a target for damage or EHP is a floor; one beyond it is merely worked towards."""
 
 _GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
@@ -280,7 +280,7 @@ def raised(floor: Floor, target: float | None) -> Floor:
     """Return the floor with the target in it, as what is least or, where that is not plausible, as what is good."""
     if target is None:
         return floor
-    least = max(floor.least, target) if target <= PLAUSIBLE * floor.good else floor.least
+    least = max(floor.least, target) if target <= WITHIN_REACH * floor.good else floor.least
     return Floor(least=least, good=max(floor.good, target))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.core.errors import BudgetExceeded, LlmBusy, LlmError
 from app.llm.base import ChatModel, Message, Reply, ToolSpec, Usage
-from app.llm.prices import Cost, PriceTable
+from app.llm.prices import CallCost, PriceTable
 from app.model.events import ToolKind
 from app.tools.limits import BYTES_PER_TOKEN, CHAT, BuildBudget, Forecast
 from app.tools.payload import canonical_digest
@@ -100,5 +100,5 @@ class RecordedChat:
             "price_version": cost.price_version,
         }
 
-    def _cost(self, usage: Usage | None) -> Cost:
+    def _cost(self, usage: Usage | None) -> CallCost:
         return self._prices.cost(self.provider, self.model, usage)

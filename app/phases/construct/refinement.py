@@ -19,10 +19,9 @@ from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
 from app.phases.explore.refinement import parent_of, work_context
-from app.search.refine.improvements import SAME
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import FAULTS, Checked, Parent, check, improve, open_work
-from app.search.refine.work import Candidate, Commit
+from app.search.refine.work import SAME, Candidate, Commit
 
 MEASURE = "measure"
 TRIES = 3

@@ -10,7 +10,7 @@ from math import hypot
 from app.knowledge.named import named_in
 from app.knowledge.words import phrase
 from app.model.base import changed
-from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, Equip, GearItem, SetGroup, SkillGroup
+from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, Equip, GearItem, SetGroup
 from app.model.facts import BaseFact, GemFact
 from app.model.moves import Part
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
@@ -33,7 +33,8 @@ from app.search.passives.effects import Sockets
 from app.search.passives.graph import ascendancy_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import anchors
-from app.search.refine.work import WORTHWHILE, Candidate, Improvement, Work
+from app.search.refine.faults import IdleGems, SpiritRelease
+from app.search.refine.work import SAME, WORTHWHILE, Candidate, Improvement, Work
 from app.search.skills.secondary import SkillSearch
 from app.search.skills.supports import SupportRules, SupportSelection
 from app.search.stages.passives import banned_nodes
@@ -45,7 +46,6 @@ LIMITS = TreeLimits(reach=6, rounds=3, chain=12, offers=16, shakes=(8, 16), tria
 JEWEL_REACH = 2000.0
 """Tree units beyond which no radius jewel reaches."""
 
-SAME = 1e-6
 MOST_PERSISTENT = 2
 
 
@@ -237,67 +237,6 @@ class SpiritSpending:
         active = [fact for fact in work.gems.values() if fact.kind == "active" and fact.id not in excluded]
         wanted = [fact for fact in active if 0 < fact.spirit <= free]
         return SkillSearch(work.incumbent, work.ctx.demands.level, held), sorted(wanted, key=lambda fact: fact.id)
-
-
-@dataclass(frozen=True)
-class SpiritRelease:
-    """Switches persistent skills off, the least missed first, until the Spirit there is pays for the others."""
-
-    name: str = "Spirit beyond the pool"
-    parts: tuple[Part, ...] = (Part.SPIRIT,)
-
-    async def candidates(self, work: Work) -> list[Candidate]:
-        """Return each persistent skill without which it would be, best first; nothing while Spirit suffices."""
-        if work.incumbent.outputs.get(FREE_SPIRIT, 0.0) >= 0:
-            return []
-        groups = list(enumerate(work.incumbent.blueprint.groups, start=1))
-        named: list[tuple[str, Sequence[Change]]] = [
-            (f"{index}: {group.gems[0].name}", [SetGroup(index=index, group=changed(group, enabled=False))])
-            for index, group in groups
-            if index not in (work.strongest, work.incumbent.blueprint.main_group) and _reserves(work, group)
-        ]
-        return [found for found in await work.tried(named) if found.figures]
-
-    async def make(self, work: Work, known: Sequence[Candidate]) -> None:
-        """Switch skills off one by one, each time the one after which the build is best."""
-        while left := await self.candidates(work):
-            await work.incumbent.commit(left[0].changes)
-
-
-def _reserves(work: Work, group: SkillGroup) -> bool:
-    fact = work.gems.get(group.gems[0].gem_id) if group.gems and group.enabled else None
-    return fact is not None and fact.spirit > 0
-
-
-@dataclass(frozen=True)
-class IdleGems:
-    """Takes out supports that do nothing where they are, and switches off skills that do nothing."""
-
-    name: str = "gems without effect"
-    parts: tuple[Part, ...] = (Part.SUPPORTS,)
-
-    async def candidates(self, work: Work) -> list[Candidate]:
-        """Return what would end the idleness, group by group."""
-        inspection = await work.incumbent.learn_requirements()
-        groups = work.incumbent.blueprint.groups
-        idle: dict[int, set[int]] = {}
-        for finding in inspection.idle_gems:
-            idle.setdefault(finding.group, set()).add(finding.gem)
-        named: list[tuple[str, Sequence[Change]]] = []
-        for index in sorted(idle):
-            group = groups[index - 1]
-            kept = [gem for position, gem in enumerate(group.gems, start=1) if position not in idle[index]]
-            without = changed(group, gems=kept) if 1 not in idle[index] else changed(group, enabled=False)
-            names = ", ".join(group.gems[position - 1].name for position in sorted(idle[index]))
-            if without.enabled or index not in (work.strongest, work.incumbent.blueprint.main_group):
-                named.append((names, [SetGroup(index=index, group=without)]))
-        return [found for found in await work.tried(named) if found.figures]
-
-    async def make(self, work: Work, known: Sequence[Candidate]) -> None:
-        """Do it wherever nothing is lost by it."""
-        for candidate in await self.candidates(work):
-            if candidate.gain > -SAME:
-                await work.incumbent.commit(candidate.changes)
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,17 @@ from app.search.base import SearchContext
 from app.search.incumbent import flask_mana, required_attributes, strongest_group, trial_prefix
 from app.search.objective import METRICS
 from app.search.passives.graph import PassiveGraph, loaded_graph
+from app.search.refine.faults import IdleGems, SpiritRelease
 from app.search.refine.improvements import (
     IMPROVEMENTS,
-    SAME,
     AscendancySpending,
     AttributeSwitch,
-    IdleGems,
     PointSpending,
-    SpiritRelease,
     SupportExchange,
     TreeExchange,
 )
 from app.search.refine.objective import refine_objective
-from app.search.refine.work import Candidate, Commit, RecordedIncumbent, Work
+from app.search.refine.work import SAME, Candidate, Commit, RecordedIncumbent, Work
 from app.search.sessions import LoadedSession, open_parallel
 
 FAULTS = (SpiritRelease.name, IdleGems.name)

@@ -17,6 +17,9 @@ from app.search.passives.graph import PassiveGraph
 from app.search.refine.objective import RefineObjective
 from app.search.sessions import LoadedSession
 
+SAME = 1e-6
+"""Scores and figures that differ by less are the same."""
+
 WORTHWHILE = 0.005
 """A change must raise the score by this (half a per cent) to be worth the trouble of making it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from app.llm.base import Usage
-from app.llm.prices import Cost, Price, PriceTable
+from app.llm.prices import CallCost, Price, PriceTable
 
 USAGE = Usage(input=10_000, cache_read=8_000, cache_write=1_000, output=500)
 
@@ -27,7 +27,7 @@ def test_the_bundled_table_agrees() -> None:
 
 def test_unknown_is_none_and_never_zero() -> None:
     table = PriceTable()
-    assert table.cost("openai", "my-own-llama", USAGE) == Cost()
+    assert table.cost("openai", "my-own-llama", USAGE) == CallCost()
     assert table.cost("openai", "gpt-4o", None).usd is None
     assert table.cost("openai", "gpt-4o", Usage(input=1, cache_read=5)).usd is None
 

@@ -12,8 +12,8 @@ from app.search.base import SearchContext
 from app.search.gear.loadout import optimise_gear
 from app.search.objective import (
     METRICS,
-    PLAUSIBLE,
     TARGET_WEIGHT,
+    WITHIN_REACH,
     Guard,
     Objective,
     asked_figures,
@@ -48,8 +48,8 @@ def test_a_plausible_target_is_a_floor_and_another_is_worked_towards() -> None:
     assert raised(floor, None) == floor
     assert raised(floor, 150) == Floor(least=150, good=200)
     assert raised(floor, 50) == floor
-    assert raised(floor, PLAUSIBLE * 200) == Floor(least=800, good=800)
-    assert raised(floor, PLAUSIBLE * 200 + 1) == Floor(least=100, good=801)
+    assert raised(floor, WITHIN_REACH * 200) == Floor(least=800, good=800)
+    assert raised(floor, WITHIN_REACH * 200 + 1) == Floor(least=100, good=801)
 
 
 def test_the_objective_carries_targets_and_asks_for_their_metrics(context: Context) -> None:
