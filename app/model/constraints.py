@@ -229,4 +229,6 @@ def shown(value: object) -> str:
     """Return a value as people read it."""
     if isinstance(value, list):
         return ", ".join(str(word) for word in value)
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)

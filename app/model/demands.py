@@ -160,10 +160,11 @@ def gear_limits(gear: GearTier, level: int) -> GearLimits:
 
 
 def _column(level: int, gear: GearTier) -> Anchors:
-    """Return the tier's column, or the level's where the character is not as far as those of the tier's."""
+    """Return the tier's column, or the level's where the character is not as far as those of the tier's.
+
+    The best gear makes no more of an ordinary character than the ladder's: the picked ones were picked for damage.
+    """
     own, ranks = column_at(level), list(Column)
-    if own.column is Column.LEVEL_90:
-        return column_of(gear)
     return min(own, column_of(gear), key=lambda anchors: ranks.index(anchors.column))
 
 

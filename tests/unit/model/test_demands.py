@@ -14,7 +14,7 @@ from app.model.record import BuildRequest
 @pytest.mark.parametrize(
     ("level", "gear", "column"),
     [
-        (90, GearTier.MIRROR, Column.PICKED),
+        (90, GearTier.MIRROR, Column.LEVEL_90),
         (90, GearTier.ENDGAME, Column.LEVEL_90),
         (90, GearTier.MID, Column.LEVEL_76),
         (90, GearTier.STARTER, Column.LEVEL_60),
