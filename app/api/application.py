@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app import __version__
-from app.api import builds, health, imports, problems, recordings
+from app.api import builds, health, imports, problems, prompts, recordings
 from app.api.middleware import BodyLimit, CountRequests, TokenGate
 from app.core.errors import AppError
 from app.service import Services
@@ -39,7 +39,7 @@ def create_api(open_services: OpenServices, tokens: Sequence[str] = ()) -> FastA
     app.state.failure = None
     app.state.counts = RequestCounts()
     problems.install(app)
-    for part in (builds, imports, recordings, health):
+    for part in (builds, prompts, imports, recordings, health):
         app.include_router(part.router)
     app.add_middleware(BodyLimit)
     app.add_middleware(TokenGate, tokens=tokens)

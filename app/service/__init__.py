@@ -11,6 +11,7 @@ from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memories import Memories
+from app.service.prompts import Prompts
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.repairs import Repairs
@@ -37,6 +38,7 @@ class Services(ReadServices):
     imports: Imports
     refinements: Refinements
     repairs: Repairs
+    prompts: Prompts
     health: Health
     counts: ToolCounts
     evaluations: Evaluations

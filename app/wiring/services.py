@@ -34,6 +34,7 @@ from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memories import Memories
+from app.service.prompts import Prompts
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.repairs import Repairs
@@ -186,6 +187,7 @@ def _services(
         imports=imports,
         refinements=refinements,
         repairs=Repairs(imports, refinements),
+        prompts=Prompts(engines, RulesReasoner()),
         health=Health(opened.builds, engines),
         counts=counts,
     )

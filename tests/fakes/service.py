@@ -19,6 +19,7 @@ from app.service.health import Health
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memories import Memories
+from app.service.prompts import Prompts
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.repairs import Repairs
@@ -52,6 +53,9 @@ class SketchOnly:
     def check(self, choice: EngineChoice) -> None:
         if choice == "pob":
             raise EngineMissing("Path of Building is not installed.")
+
+    async def engine(self, choice: EngineChoice) -> NoReturn:
+        raise EngineMissing("No engine runs here.")
 
     async def engine_for(self, build_id: str, choice: EngineChoice) -> NoReturn:
         raise EngineMissing("No engine runs here.")
@@ -94,6 +98,7 @@ class World:
             imports=imports,
             refinements=refinements,
             repairs=Repairs(imports, refinements),
+            prompts=Prompts(engines, RulesReasoner()),
             health=Health(self.store, engines),
             counts=self.counts,
             evaluations=Evaluations(self.evaluations, builds, library, expectations, clock),
