@@ -102,7 +102,6 @@ async def test_main_skills_have_a_rate_or_name_one_that_has(engine: ProcessEngin
     [
         ("Summon Spectre", "a monster was chosen"),
         ("Tamed Companion", "a monster was chosen"),
-        ("Volatile Dead", "another mode"),
         ("Artillery Ballista", "another part"),
         ("Orb of Storms", "as it is"),
     ],
@@ -113,8 +112,11 @@ async def test_skills_that_need_a_choice_work(engine: ProcessEngine, facts: Fact
     assert (found_way, rate > 0) == (way, True)
 
 
-async def test_a_skill_without_a_rate_is_told_with_one_that_has(engine: ProcessEngine, facts: FactsEngine) -> None:
+@pytest.mark.parametrize("skill", ["Detonate Minion", "Volatile Dead"])
+async def test_a_skill_without_a_rate_is_told_with_one_that_has(
+    engine: ProcessEngine, facts: FactsEngine, skill: str
+) -> None:
     async with engine.session() as session:
-        _, rate, nearest = await stood_up(engine, facts, session, "Detonate Minion")
+        _, rate, nearest = await stood_up(engine, facts, session, skill)
     assert rate == 0
     assert nearest

@@ -99,7 +99,7 @@ def test_a_skill_that_the_weapon_does_not_allow(child: Child, facts: Facts) -> N
     found = _inspect(child)
     assert found.disabled_reason is not None
     assert not found.modelled
-    assert "DPS" not in child.stats()
+    assert child.stats()["DPS"] == 0, "nothing is counted"
 
 
 def test_warnings_of_path_of_building(child: Child, facts: Facts) -> None:

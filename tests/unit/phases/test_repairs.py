@@ -103,7 +103,7 @@ def roomy(*items: GearItem) -> set[str]:
 
 def test_room_is_where_an_affix_or_a_rune_is_missing() -> None:
     assert roomy(ring()) == set()
-    assert roomy(ring(prefixes=2)) == {"Ring 1"}
+    assert roomy(ring(prefixes=1, suffixes=1)) == {"Ring 1"}, "gear of the tier has three lines"
     assert roomy(ring(rarity="NORMAL", prefixes=0, suffixes=0), ring("Ring 2")) == {"Ring 1"}
     assert roomy(ring(sockets=1, runes=["None"])) == {"Ring 1"}
     assert roomy(ring(sockets=1, runes=["Iron Rune"])) == set()

@@ -170,7 +170,7 @@ async def test_the_first_untried_suggestion_is_picked(world: FactsEngine) -> Non
 
 
 async def test_a_way_to_play_that_no_skill_has_is_said(world: FactsEngine) -> None:
-    found = await RulesReasoner().assess(await plan("warcry warrior", world))
+    found = await RulesReasoner().assess(await plan("grenade sorceress", world))
 
     assert [(conflict.subject, conflict.severity) for conflict in found] == [("style", Severity.WARNING)]
 
