@@ -128,7 +128,7 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
     and highest in hardcore, where the first death is the last. Below level 60 there are no player figures; those of
     level 60 to 75 are scaled by (level / 60) squared.
     """
-    column = _column(level, gear)
+    column = column_for(level, gear)
     scale = min(1.0, level / FIRST_COLUMN) ** 2
     capped = level >= 76
 
@@ -159,7 +159,7 @@ def gear_limits(gear: GearTier, level: int) -> GearLimits:
     )
 
 
-def _column(level: int, gear: GearTier) -> Anchors:
+def column_for(level: int, gear: GearTier) -> Anchors:
     """Return the tier's column, or the level's where the character is not as far as those of the tier's.
 
     The best gear makes no more of an ordinary character than the ladder's: the picked ones were picked for damage.

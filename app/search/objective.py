@@ -18,8 +18,8 @@ from app.knowledge.styles import style_targets
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.damage import PAYMENT_METRICS, unpayable
-from app.model.demands import FIGHT_S, Floor, Floors
-from app.model.names import Attribute, Demand
+from app.model.demands import FIGHT_S, FIRST_COLUMN, Demands, Floor, Floors, column_for
+from app.model.names import Attribute, Demand, Provenance
 from app.model.stats import (
     ATTRIBUTE_METRICS,
     CHAOS_HIT,
@@ -284,6 +284,25 @@ def raised(floor: Floor, target: float | None) -> Floor:
     return Floor(least=least, good=max(floor.good, target))
 
 
+SHIELD_BESIDE_LIFE = 0.8
+"""Most energy shield, as a share of the life that is wanted, of a build that is to rely on life."""
+
+
+def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, float], dict[str, float]]:
+    """Return least and most of life and energy shield where the user asked to rely on one of them; else nothing.
+
+    What is wanted of it is the life that players of the tier's column usually have.
+    """
+    said = invariants.find("defence")
+    pools = set(invariants.listed("defence")) & {"life", "energy_shield", "hybrid"}
+    if said is None or said.provenance is not Provenance.EXPLICIT or len(pools) != 1 or "hybrid" in pools:
+        return {}, {}
+    wanted = column_for(demands.level, demands.gear).life.median * min(1.0, demands.level / FIRST_COLUMN) ** 2
+    if pools == {"life"}:
+        return {"Life": wanted}, {"EnergyShield": SHIELD_BESIDE_LIFE * wanted}
+    return {"EnergyShield": wanted}, {}
+
+
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
 
 
@@ -295,7 +314,8 @@ def objective_for(ctx: SearchContext) -> Objective:
     demands = {constraint.demand for constraint in ctx.plan.constraints}
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
     # what a style asks for gives way to what was asked for in figures
-    asked = style_targets(ctx.invariants.listed("style"), ctx.demands.level) | asked_figures(ctx.invariants)
+    least, most = asked_pool(ctx.invariants, ctx.demands)
+    asked = least | style_targets(ctx.invariants.listed("style"), ctx.demands.level) | asked_figures(ctx.invariants)
     life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
@@ -303,7 +323,7 @@ def objective_for(ctx: SearchContext) -> Objective:
     return Objective(
         floors=floors,
         targets={stat: value for stat, value in asked.items() if stat not in at_most},
-        ceilings={stat: value for stat, value in asked.items() if stat in at_most},
+        ceilings=most | {stat: value for stat, value in asked.items() if stat in at_most},
         damage_weight=ctx.plan.scaling.damage_weight,
         ehp_weight=ctx.plan.survivability.ehp_weight * ctx.plan.requirements.ehp_weight,
         pressed=frozenset(

@@ -47,6 +47,8 @@ def cases(engine: str) -> dict[str, list[list[str]]]:
     if engine == "pob":
         found["imported"] = [["import", str(IMPORTED)]]
         found["refined_import"] = [*found["imported"], tankier]
+        stronger = ["build", "more damage", "--mode", "refinement", "--parent", "PARENT"]
+        found["stronger_import"] = [*found["imported"], stronger]
     return found
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
-from app.model.demands import Floor
+from app.model.demands import Floor, demands_of
 from app.model.names import Provenance
 from app.search.base import SearchContext
 from app.search.gear.loadout import optimise_gear
@@ -17,6 +19,7 @@ from app.search.objective import (
     Guard,
     Objective,
     asked_figures,
+    asked_pool,
     objective_for,
     raised,
 )
@@ -147,3 +150,22 @@ def test_styles_set_targets_and_figures_win(context: Context) -> None:
     said = asked(life=1234)
     ctx = replace(context(World()), invariants=InvariantSet(invariants=[style, *said.invariants]))
     assert objective_for(ctx).targets == {"EffectiveBlockChance": 75.0, "Life": 1234}
+
+
+@pytest.mark.parametrize(
+    ("asked", "provenance", "least", "most"),
+    [
+        ("life", Provenance.EXPLICIT, {"Life": 2052.0}, {"EnergyShield": 0.8 * 2052.0}),
+        ("energy_shield", Provenance.EXPLICIT, {"EnergyShield": 2052.0}, {}),
+        ("hybrid", Provenance.EXPLICIT, {}, {}),
+        (["life", "energy_shield"], Provenance.EXPLICIT, {}, {}),
+        (["life", "armour"], Provenance.EXPLICIT, {"Life": 2052.0}, {"EnergyShield": 0.8 * 2052.0}),
+        ("life", Provenance.INFERRED, {}, {}),
+    ],
+)
+def test_a_pool_that_was_asked_for_is_worked_towards(
+    asked: str | list[str], provenance: Provenance, least: dict[str, float], most: dict[str, float]
+) -> None:
+    said = Invariant(field="defence", value=asked, provenance=provenance, reason="")
+    invariants = InvariantSet(invariants=[said])
+    assert asked_pool(invariants, demands_of(invariants)) == (least, most)
