@@ -100,13 +100,14 @@ def wrong_weapon(blueprint: Blueprint, world: World) -> Blueprint:
 
 
 def uncapped_cold(blueprint: Blueprint, world: World) -> Blueprint:
-    """No item resists cold."""
-    return _without_runes(without_lines(blueprint, world, "Cold Resistance"))
+    """No item resists cold, by its lines or by a rune of the cold."""
+    return _without_runes(without_lines(blueprint, world, "Cold Resistance"), "Glacial")
 
 
-def _without_runes(blueprint: Blueprint) -> Blueprint:
+def _without_runes(blueprint: Blueprint, word: str = "") -> Blueprint:
     for slot, item in blueprint.items.items():
-        blueprint = with_item(blueprint, slot, item.model_copy(update={"runes": ["None"] * len(item.runes)}))
+        kept = ["None" if word in rune else rune for rune in item.runes]
+        blueprint = with_item(blueprint, slot, item.model_copy(update={"runes": kept}))
     return blueprint
 
 
