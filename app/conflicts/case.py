@@ -14,7 +14,7 @@ from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, co
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, GearLimits
 from app.model.facts import BaseFact, GemFact, NodeFact
-from app.model.names import ConflictType, Demand, Provenance, Severity, SubProblemName
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
 from app.model.sub_problems import Choice
@@ -28,8 +28,8 @@ class Case:
     `findings` are faults of items that the engine does not look for; `bases` are the bases of worn items by name;
     `nearest` is a skill like the main one that has a calculated rate, looked for when the main one has none.
     `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any. `gems` and `nodes` are
-    the engine's by id, `things` what has a name by comparable name. `imported`: somebody else's file, of which nobody
-    wished anything.
+    the engine's by id, `things` what has a name by comparable name, where something was asked for by name. `imported`:
+    somebody else's file, of which nobody wished anything.
     """
 
     blueprint: Blueprint
@@ -55,22 +55,18 @@ class Case:
     @property
     def main_skill(self) -> str:
         """The main skill's name, or words for there being none."""
-        index = self.blueprint.main_group
-        groups = self.blueprint.groups
-        gems = groups[index - 1].gems if 0 < index <= len(groups) else []
-        return gems[0].name if gems else "no main skill"
+        group = self.blueprint.main
+        return group.gems[0].name if group is not None and group.gems else "no main skill"
 
     @property
     def main_gem(self) -> GemFact | None:
         """The main skill as the engine knows it, or None."""
-        index, groups = self.blueprint.main_group, self.blueprint.groups
-        gems = groups[index - 1].gems if 0 < index <= len(groups) else []
-        return self.gems.get(gems[0].gem_id) if gems else None
+        group = self.blueprint.main
+        return self.gems.get(group.gems[0].gem_id) if group is not None and group.gems else None
 
     def asked(self, field: str) -> bool:
         """Say whether the user asked for the constraint."""
-        found = self.invariants.find(field)
-        return found is not None and found.provenance is Provenance.EXPLICIT
+        return self.invariants.is_explicit(field)
 
 
 Rule = Callable[[Case], list[BuildConflict]]
@@ -131,7 +127,7 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
         nearest=state.construction.notes.nearest_modelled,
         gems=gems,
         nodes={node.id: node for node in await engine.facts.nodes()},
-        things=await things_of(engine.facts),
+        things=await things_of(engine.facts) if invariants.get("with") else {},
         imported=state.origin == "imported",
     )
     main = case.main_gem

@@ -53,8 +53,8 @@ def _of_main(style: str) -> Callable[[Case], Found]:
     """Return the check that the main skill is of a kind, by its tags or those of a gem in its group."""
 
     def check(case: Case) -> Found:
-        index, groups = case.blueprint.main_group, case.blueprint.groups
-        own = groups[index - 1].gems if 0 < index <= len(groups) else []
+        group = case.blueprint.main
+        own = group.gems if group is not None else []
         facts = [fact for gem in own if gem.enabled and (fact := case.gems.get(gem.gem_id)) is not None]
         word = style.replace("_", "")
         first = bool(facts) and has_style(facts[0], style)

@@ -28,8 +28,8 @@ OVER_TIME: Mapping[str, float] = MappingProxyType(
         "Flame Wall": 0.2,
     }
 )
-"""Share of damage over time in what Path of Building 0.20 calculates of the bare skill at level 90; of skills with such
-damage that are not here (Essence Drain, Soulrend) it calculates the hit alone."""
+"""Share of damage over time in what Path of Building 0.20 calculates at once of the bare skill at level 90. Of others
+with such damage (Essence Drain, Soulrend) it calculates that apart from the hit."""
 
 SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -113,6 +113,15 @@ class Blueprint(Model):
     spectres: list[str] = Field(default_factory=list)
     beasts: list[str] = Field(default_factory=list)
 
+    def group_at(self, index: int) -> SkillGroup | None:
+        """Return the skill group of the 1-based index, or None where there is none."""
+        return self.groups[index - 1] if 0 < index <= len(self.groups) else None
+
+    @property
+    def main(self) -> SkillGroup | None:
+        """The group of the main skill, or None."""
+        return self.group_at(self.main_group)
+
 
 class Allocate(Model):
     """Allocate passives; each must connect once all of them are in (or be an ascendancy passive)."""

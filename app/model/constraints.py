@@ -201,6 +201,11 @@ class InvariantSet(Model):
         """Return the invariant of the field, or None."""
         return next((i for i in self.invariants if i.field == field), None)
 
+    def is_explicit(self, field: str) -> bool:
+        """Say whether the user set the field."""
+        found = self.find(field)
+        return found is not None and found.provenance is Provenance.EXPLICIT
+
     def text(self, field: str, default: str = "") -> str:
         """Return the field as text, or the default when it is absent."""
         value = self.get(field)

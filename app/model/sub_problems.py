@@ -12,6 +12,7 @@ from app.model.base import Model, changed
 from app.model.conflicts import Details
 from app.model.experiments import Spending
 from app.model.names import Demand, Provenance, SubProblemName, SubProblemStatus
+from app.model.stats import Stats
 from app.model.transitions import TransitionTable
 
 
@@ -47,11 +48,21 @@ class ScalingChoice(Model):
     damage_weight: float = 1.0
 
 
+Pool = Literal["life", "energy_shield", "hybrid"]
+"""What takes the hits."""
+
+
+def pool_of(stats: Stats) -> Pool:
+    """Return what takes the hits by a build's figures."""
+    life, shield = stats.get("Life"), stats.get("EnergyShield")
+    return "energy_shield" if shield > 1.2 * life else "hybrid" if shield > 0.3 * life else "life"
+
+
 class SurvivabilityChoice(Model):
     """Defence layers: pool life | energy_shield | hybrid, mitigation armour | evasion | energy_shield (in order)."""
 
     kind: Literal["survivability"] = "survivability"
-    pool: Literal["life", "energy_shield", "hybrid"] = "life"
+    pool: Pool = "life"
     mitigation: list[str] = Field(default_factory=list)
     ehp_target: float = 0.0
     ehp_weight: float = 1.0

@@ -59,8 +59,7 @@ class FoundBuild:
 
     def leader(self, index: int) -> GemFact | None:
         """Return the first known active gem of the 1-based group, or None."""
-        groups = self.blueprint.groups
-        group = groups[index - 1] if 0 < index <= len(groups) else SkillGroup(gems=[])
+        group = self.blueprint.group_at(index) or SkillGroup(gems=[])
         known = (self.gems.get(gem.gem_id) for gem in group.gems)
         return next((fact for fact in known if fact is not None and fact.kind == "active"), None)
 

@@ -19,7 +19,7 @@ from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.damage import PAYMENT_METRICS, unpayable
 from app.model.demands import FIGHT_S, FIRST_COLUMN, Demands, Floor, Floors, column_for
-from app.model.names import Attribute, Demand, Provenance
+from app.model.names import Attribute, Demand
 from app.model.stats import (
     ATTRIBUTE_METRICS,
     CHAOS_HIT,
@@ -293,9 +293,8 @@ def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, fl
 
     What is wanted of it is the life that players of the tier's column usually have.
     """
-    said = invariants.find("defence")
     pools = set(invariants.listed("defence")) & {"life", "energy_shield", "hybrid"}
-    if said is None or said.provenance is not Provenance.EXPLICIT or len(pools) != 1 or "hybrid" in pools:
+    if not invariants.is_explicit("defence") or len(pools) != 1 or "hybrid" in pools:
         return {}, {}
     wanted = column_for(demands.level, demands.gear).life.median * min(1.0, demands.level / FIRST_COLUMN) ** 2
     if pools == {"life"}:

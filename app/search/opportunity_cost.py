@@ -111,9 +111,10 @@ async def _passives(incumbent: Incumbent, graph: PassiveGraph, nodes: Mapping[in
 async def _supports(ctx: SearchContext, incumbent: Incumbent, main: int) -> list[NextBest]:
     """Try every support that the main skill takes in one more socket."""
     groups = incumbent.blueprint.groups
-    if not 0 < main <= len(groups) or not groups[main - 1].gems:
+    group = incumbent.blueprint.group_at(main)
+    if group is None or not group.gems:
         return []
-    group, facts = groups[main - 1], {fact.id: fact for fact in await ctx.engine.facts.gems()}
+    facts = {fact.id: fact for fact in await ctx.engine.facts.gems()}
     if group.gems[0].gem_id not in facts or facts[group.gems[0].gem_id].kind != "active":
         return []
     held = {g.gem_id for each in groups for g in each.gems}
@@ -218,7 +219,7 @@ def spending_of(
     passives = row("passive_points", used, points)
     ascendancy = row("ascendancy_points", inspection.points.get("ascendancy_used", 0), floors.ascendancy_points)
 
-    group = blueprint.groups[main - 1] if 0 < main <= len(blueprint.groups) else SkillGroup(gems=[])
+    group = blueprint.group_at(main) or SkillGroup(gems=[])
     held = sum(1 for g in group.gems if g.gem_id in gems and gems[g.gem_id].kind == "support")
     supports = row("support_slots", held, max(held, support_slots(blueprint.level)))
 

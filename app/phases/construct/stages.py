@@ -237,8 +237,7 @@ def broken_assumption(blueprint: Blueprint, stats: Stats, inspection: Inspection
 
     That is a skill the engine disables, or one that deals no damage although the engine models it.
     """
-    index = blueprint.main_group
-    skill = blueprint.groups[index - 1].gems[0].name if 0 < index <= len(blueprint.groups) else "no main skill"
+    skill = blueprint.main.gems[0].name if blueprint.main is not None else "no main skill"
     reason = inspection.disabled_reason
     if reason is None and (stats.dps is not None or not inspection.modelled):
         return None

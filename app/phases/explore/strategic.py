@@ -13,7 +13,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
 from app.model.experiments import Experiment, Variant
-from app.model.names import Mode, Provenance, SubProblemName, Trigger
+from app.model.names import Mode, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, DeliveryChoice, Option
@@ -122,8 +122,7 @@ def ways_of(state: BuildState, invariants: InvariantSet) -> list[Option]:
     if decision is None:
         return []
     first = Option(name=decision.name, choice=decision.choice, reason=decision.reason)
-    said = invariants.find("skill")
-    named = said is not None and said.provenance is Provenance.EXPLICIT
+    named = invariants.is_explicit("skill")
     skill = getattr(decision.choice, "skill_id", "")
     ways: dict[tuple[object, ...], Option] = {}
     for option in [first, *decision.alternatives]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.conflicts.case import case_of
 from app.conflicts.order import blocking, by_hand, caveats, not_understood
 from app.conflicts.wishes import with_attempts
@@ -12,7 +10,7 @@ from app.model.names import Outcome, Trigger
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import guide_to
-from app.phases.validate.judgement import ValidatePhase
+from app.phases.validate.judgement import judged
 from app.phases.validate.story import with_story
 
 
@@ -43,13 +41,12 @@ async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
         EngineError: the engine failed beyond retry.
     """
     measured = await measured_as_it_is(ctx)
-    judged = await ValidatePhase(assesses=False).run(replace(ctx, state=measured.state))
-    assert judged.state.blueprint is not None
+    case = await case_of(ctx.engine, ctx.demands, ctx.invariants, measured.state)
     progress = ctx.state.construction
     left = f"Unfinished: {', '.join(progress.pending)} were still to come." if progress.pending else ""
-    state = with_caveats(judged.state, " ".join(part for part in (reason, left) if part))
-    state = with_story(state, await case_of(ctx.engine, ctx.demands, ctx.invariants, state))
-    state = changed(state, guide=await guide_to(ctx.engine.facts, judged.state.blueprint))
+    state = judged(measured.state, case, []).state
+    state = with_story(with_caveats(state, " ".join(part for part in (reason, left) if part)), case)
+    state = changed(state, guide=await guide_to(ctx.engine.facts, case.blueprint))
     return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
 
 

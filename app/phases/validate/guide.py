@@ -73,7 +73,7 @@ def _gem_steps(blueprint: Blueprint, gems: Gems) -> list[GemStep]:
 
     A support comes with the socket that holds it and not before uncut gems of its tier are found, lower tiers first.
     """
-    main = _main(blueprint)
+    main = blueprint.main
     found = [
         (step.level, group is not main, index, place, step)
         for index, group in enumerate(blueprint.groups)
@@ -113,9 +113,9 @@ def _item(entry: Mapping[str, object]) -> ShoppingItem:
 
 def how_to_play(blueprint: Blueprint, gems: Gems) -> list[str]:
     """Return in a few sentences what to press, in what order, and what runs by itself."""
-    main = _main(blueprint)
+    main = blueprint.main
     others = [group for group in blueprint.groups if group is not main and group.enabled and group.gems]
-    lasting = [group for group in others if _is_lasting(group, gems)]
+    lasting = [group for group in others if is_lasting(group, gems)]
     curses = [group for group in others if group not in lasting and _is_curse(group, gems)]
     rest = [group for group in others if group not in lasting and group not in curses]
     lines = [
@@ -126,11 +126,6 @@ def how_to_play(blueprint: Blueprint, gems: Gems) -> list[str]:
         *_consumables(blueprint),
     ]
     return [line for line in lines if line]
-
-
-def _main(blueprint: Blueprint) -> SkillGroup | None:
-    index = blueprint.main_group
-    return blueprint.groups[index - 1] if 0 < index <= len(blueprint.groups) else None
 
 
 def _main_use(group: SkillGroup, gems: Gems) -> str:
@@ -146,7 +141,8 @@ def _supported(of: Sequence[Gem], gems: Gems) -> str:
     return f" (supported by {', '.join(names)})" if names else ""
 
 
-def _is_lasting(group: SkillGroup, gems: Gems) -> bool:
+def is_lasting(group: SkillGroup, gems: Gems) -> bool:
+    """Say whether the group's skill is switched on once and reserves Spirit."""
     fact = gems.get(group.gems[0].gem_id)
     return fact is not None and (fact.spirit > 0 or "HasReservation" in fact.skill_types)
 

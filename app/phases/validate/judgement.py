@@ -29,10 +29,8 @@ class ValidatePhase:
     """One step: measure if nothing is measured yet, apply the rules, ask the reasoner, keep the best build.
 
     Triggers `validated` when nothing blocks (warnings become caveats), else `conflicts_found`; when to stop trying is
-    iterate's decision. `assesses`: whether the reasoner is asked for its judgement beside the rules'.
+    iterate's decision.
     """
-
-    assesses: bool = True
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Judge `ctx.state.blueprint`; a state without one is our bug and raises ValueError."""
@@ -40,9 +38,8 @@ class ValidatePhase:
             raise ValueError("there is nothing to validate before construct has made a build")
         state = await _measured(ctx.engine, ctx.state, ctx.state.blueprint)
         case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state)
-        assessed = await ctx.reasoner.assess(replace(ctx, state=state).reasoning()) if self.assesses else []
-        conflicts = _merge(find_conflicts(case), assessed, ctx.state.conflicts)
-        result = _judged(state, conflicts, case)
+        assessed = await ctx.reasoner.assess(replace(ctx, state=state).reasoning())
+        result = judged(state, case, assessed)
         if result.trigger is not Trigger.VALIDATED:
             return result
         guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands)
@@ -81,7 +78,9 @@ def _with_history(conflict: BuildConflict, past: BuildConflict | None) -> BuildC
     return now if past is None else changed(now, attempts=past.attempts, tried=past.tried)
 
 
-def _judged(state: BuildState, conflicts: list[BuildConflict], case: Case) -> PhaseResult:
+def judged(state: BuildState, case: Case, assessed: list[BuildConflict]) -> PhaseResult:
+    """Return the measured state as the rules, and whoever assessed it besides, find it."""
+    conflicts = _merge(find_conflicts(case), assessed, state.conflicts)
     count = len(blocking(conflicts))
     fine = "checked: every rule holds"
     state = changed(

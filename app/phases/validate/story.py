@@ -25,8 +25,10 @@ from app.model.sub_problems import (
     SpiritChoice,
     SurvivabilityChoice,
     SustainChoice,
+    pool_of,
 )
 from app.model.wishes import WishOutcome, WishState
+from app.phases.validate.guide import is_lasting
 
 Q = SubProblemName
 _ONE_MORE = "one more of "
@@ -84,14 +86,8 @@ def _scaling(case: Case, decision: Decision) -> Built:
 _GOOD_PART = 0.1
 
 
-def pool_of(case: Case) -> str:
-    """Return what takes the hits by the file's figures: life, energy_shield or hybrid."""
-    life, shield = case.stats.get("Life"), case.stats.get("EnergyShield")
-    return "energy_shield" if shield > 1.2 * life else "hybrid" if shield > 0.3 * life else "life"
-
-
 def _survivability(case: Case, decision: Decision) -> Built:
-    get, choice, have = case.stats.get, decision.choice, pool_of(case)
+    get, choice, have = case.stats.get, decision.choice, pool_of(case.stats)
     planned = choice.pool if isinstance(choice, SurvivabilityChoice) else have
     figures = (
         f"{get('Life'):,.0f} life, {get('EnergyShield'):,.0f} Energy Shield, {get('Armour'):,.0f} armour, "
@@ -124,12 +120,7 @@ def _spirit(case: Case, decision: Decision) -> Built:
 
 def lasting(case: Case) -> list[SkillGroup]:
     """Return the groups whose skill is switched on once and reserves Spirit."""
-    return [
-        group
-        for group in case.blueprint.groups
-        if group.enabled and group.gems and (fact := case.gems.get(group.gems[0].gem_id)) is not None
-        if fact.spirit > 0 or "HasReservation" in fact.skill_types
-    ]
+    return [group for group in case.blueprint.groups if group.enabled and group.gems and is_lasting(group, case.gems)]
 
 
 def _requirements(case: Case, decision: Decision) -> Built:
@@ -177,7 +168,7 @@ def is_in_file(case: Case, option: Option) -> bool:
         case SpiritChoice(skill_ids=keys):
             return bool(used & set(keys)) or (not keys and not lasting(case))
         case SurvivabilityChoice(pool=pool):
-            return pool == pool_of(case)
+            return pool == pool_of(case.stats)
         case SustainChoice(resource=resource):
             return resource in {budget.resource for budget in budgets(case)}
         case RequirementsChoice():

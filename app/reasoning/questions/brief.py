@@ -110,8 +110,7 @@ class Brief:
 
     def explicit(self, field: str) -> bool:
         """Say whether the user set the constraint."""
-        found = self.invariants.find(field)
-        return found is not None and found.provenance is Provenance.EXPLICIT
+        return self.invariants.is_explicit(field)
 
     def sure(self, field: str) -> bool:
         """Say whether the constraint is more than a default."""

@@ -12,12 +12,11 @@ from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Demand, Goal, Provenance, SubProblemName
-from app.model.sub_problems import Choice, Decision, Discovery, Option, SurvivabilityChoice
+from app.model.sub_problems import Choice, Decision, Discovery, Option, Pool, SurvivabilityChoice, pool_of
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, QuestionKind
 from app.reasoning.questions.brief import Brief
 
-Pool = Literal["life", "energy_shield", "hybrid"]
 Way = tuple[Pool, list[str]]
 """A pool and the layers before it, the most important first."""
 _STEP = 1.5
@@ -113,8 +112,7 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
 
     def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
         """Return pool and layers of a finished build, from its figures."""
-        life, shield = found.stats.get("Life"), found.stats.get("EnergyShield")
-        pool: Pool = "energy_shield" if shield > 1.2 * life else "hybrid" if shield > 0.3 * life else "life"
+        pool = pool_of(found.stats)
         order = sorted(_LAYER_STATS, key=lambda name: (-found.stats.get(_LAYER_STATS[name]), name))
         worn = [name for name in order if found.stats.get(_LAYER_STATS[name]) > 0] or ["armour"]
         choice = SurvivabilityChoice(pool=pool, mitigation=worn[:2])

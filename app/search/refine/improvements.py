@@ -180,7 +180,7 @@ class SupportExchange:
     async def make(self, work: Work, known: Sequence[Candidate]) -> None:
         """Choose the supports of the damage skill anew; the old ones stay unless others are better."""
         index, groups, now = work.strongest, work.incumbent.blueprint.groups, work.incumbent.outputs
-        group = groups[index - 1] if 0 < index <= len(groups) else None
+        group = work.incumbent.blueprint.group_at(index)
         kinds = [work.gems[gem.gem_id].kind for gem in group.gems if gem.gem_id in work.gems] if group else []
         is_rewritable = False
         if group is not None and kinds[:1] == ["active"] and "active" not in kinds[1:]:

@@ -59,14 +59,9 @@ class RefineObjective(Objective):
                 wished = self._gain(damage) + self._kept(life)
             case "survivability":
                 wished = self._gain(life) + self._kept(damage)
-            case "resistances":
-                filled = self.gaps.get(Guard.RESISTANCE, 0.0) - lacking[Guard.RESISTANCE]
-                wished = filled + self._kept(damage) + self._kept(life)
-            case "sustain":
-                filled = self.gaps.get(Guard.SUSTAIN, 0.0) - lacking[Guard.SUSTAIN]
-                wished = filled + self._kept(damage) + self._kept(life)
-            case "repair":
-                filled = sum(self.gaps.get(guard, 0.0) - lacking[guard] for guard in sorted(self.guards))
+            case "resistances" | "sustain" | "repair" as mended:
+                about = {"resistances": [Guard.RESISTANCE], "sustain": [Guard.SUSTAIN], "repair": sorted(self.guards)}
+                filled = sum(self.gaps.get(guard, 0.0) - lacking[guard] for guard in about[mended])
                 wished = filled + self._kept(damage) + self._kept(life)
             case "balanced":
                 wished = self._gain(damage) + self._gain(life) + self._kept(damage) + self._kept(life)
