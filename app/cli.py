@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,14 +11,17 @@ import typer
 from app import __version__
 from app.console import bench as benches
 from app.console import build as builds
-from app.console import evaluations
+from app.console import evaluations, upkeep
 from app.console import show as reports
 from app.console import status as installation
 from app.console.exits import Exit, guarded, run
 from app.core.config import Settings
 from app.main import serve as serve_http
+from app.metrics.usage import UsageBy
+from app.model.access import Permission
 from app.model.names import GearTier, Mode
 from app.model.record import BuildRequest
+from app.worker import check as check_worker
 from app.worker import work
 
 app = typer.Typer(
@@ -37,6 +41,9 @@ app.add_typer(evals, name="eval")
 app.add_typer(domain, name="domain")
 memory = typer.Typer(help="What earlier builds taught.", no_args_is_help=True)
 app.add_typer(memory, name="memory")
+
+token = typer.Typer(help="Who may use the API.", no_args_is_help=True)
+app.add_typer(token, name="token")
 
 BuildIdArgument = Annotated[str, typer.Argument(metavar="ID", help="Build id")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
@@ -87,15 +94,20 @@ def build(
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on")] = 8000,
+    allow_anonymous: Annotated[
+        bool, typer.Option("--allow-anonymous", help="Listen where others can reach it, without access tokens")
+    ] = False,
 ) -> None:
-    """Serve the API and the web page."""
-    guarded(lambda: serve_http(Settings(), host, port))
+    """Serve the API and the web page; without tokens on this machine only, unless told otherwise."""
+    guarded(lambda: serve_http(Settings(), host, port, allow_anonymous))
 
 
 @app.command()
-def worker() -> None:
+def worker(
+    check: Annotated[bool, typer.Option("--check", help="Only say whether a worker of this machine works")] = False,
+) -> None:
     """Work on queued builds (PostgreSQL mode)."""
-    guarded(lambda: work(Settings()))
+    guarded(check_worker if check else lambda: work(Settings()))
 
 
 @pob.command("install")
@@ -121,10 +133,25 @@ def db_upgrade() -> None:
     guarded(lambda: installation.upgrade(Settings()))
 
 
+@db.command("copy")
+def db_copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="Address of a store, or path of an SQLite file")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The same; nothing may be in it")],
+) -> None:
+    """Copy a whole store into an empty one, for example to PostgreSQL; all of it, or nothing."""
+    guarded(lambda: installation.copy(source, target))
+
+
 @db.command("check")
 def db_check(as_json: JsonFlag = False) -> None:
     """Check the store's invariants; exit 1 when one is broken."""
     run(lambda: installation.check(Settings(), as_json))
+
+
+@db.command("vacuum")
+def db_vacuum(as_json: JsonFlag = False) -> None:
+    """Let go of what BUILDWRIGHT_KEEP_* does not keep, and give the space back to the disk."""
+    run(lambda: upkeep.vacuum(Settings(), as_json))
 
 
 @domain.command("check")
@@ -151,7 +178,7 @@ def memory_forget(
 @app.command()
 def doctor(as_json: JsonFlag = False) -> None:
     """Say what is installed and how it is set up; secrets are never shown."""
-    guarded(lambda: installation.doctor(Settings(), as_json))
+    run(lambda: installation.doctor(Settings(), as_json))
 
 
 @app.command()
@@ -184,6 +211,39 @@ def list_builds(
 
 
 @app.command()
+def delete(
+    build_id: BuildIdArgument,
+    out: Annotated[Path, typer.Option(help="Folder where its files are removed, too")] = Path("builds"),
+) -> None:
+    """Remove a build and everything recorded of it; one that is being worked on is stopped. Its children stay."""
+    run(lambda: upkeep.delete_build(Settings(), build_id, out))
+
+
+@token.command("add")
+def token_add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it")],
+    scope: Annotated[list[Permission], typer.Option(help="What it permits; several times for several")],
+    owner: Annotated[str | None, typer.Option(help="Whose builds it sees and makes; default: the name")] = None,
+    builds_per_day: Annotated[int | None, typer.Option(min=0, help="Most builds it may start a day (UTC)")] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(min=1, help="Most requests it may make")] = None,
+) -> None:
+    """Make an access token. Its secret is printed once; only a hash of it is kept."""
+    run(lambda: upkeep.add_token(Settings(), name, scope, owner, builds_per_day, requests_per_minute))
+
+
+@token.command("list")
+def token_list(as_json: JsonFlag = False) -> None:
+    """List the tokens that were made, revoked ones too; with --json one per line."""
+    run(lambda: upkeep.list_tokens(Settings(), as_json))
+
+
+@token.command("revoke")
+def token_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Its name")]) -> None:
+    """Let nobody in with a token any more."""
+    run(lambda: upkeep.revoke_token(Settings(), name))
+
+
+@app.command()
 def metrics(
     build_id: BuildIdArgument,
     as_json: JsonFlag = False,
@@ -193,6 +253,18 @@ def metrics(
     if events is not None:
         run(lambda: reports.export_events(Settings(), build_id))
     run(lambda: reports.show_metrics(Settings(), build_id, as_json))
+
+
+@app.command()
+def usage(
+    by: Annotated[UsageBy, typer.Option(help="What to add up by")] = UsageBy.DAY,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First day (UTC); by default 30 days ago")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Add up what builds used: success, time, calls, tokens, cost per valid build, the slowest tools, budgets left."""
+    run(lambda: reports.show_usage(Settings(), by, since.date() if since else None, as_json))
 
 
 @app.command()

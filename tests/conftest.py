@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import hypothesis
 import pytest
 
 from app.core.config import Settings
+from tests.databases import drop, made, postgres_server
 
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("busy")
@@ -35,6 +37,18 @@ def pob_path() -> Path:
     if home is None:
         pytest.skip("Path of Building is not installed")
     return home
+
+
+@pytest.fixture(autouse=True)
+def _server_for_tests_of_it(request: pytest.FixtureRequest) -> None:
+    if request.node.get_closest_marker("postgres") and postgres_server() is None:
+        pytest.skip("no PostgreSQL server: name one in BUILDWRIGHT_TEST_DATABASE_URL")
+
+
+def pytest_sessionfinish() -> None:
+    """Remove the databases that the whole session shared."""
+    while made:
+        drop(made.pop())
 
 
 @pytest.fixture(autouse=True)
@@ -89,12 +103,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     seed = terminalreporter.config.getoption("randomly_seed", None)
     if seed is not None:
         terminalreporter.write_line(f"Shuffled with --randomly-seed={seed}, which repeats this order")
-    ran = _of_pob(terminalreporter, "passed") + _of_pob(terminalreporter, "failed")
-    skipped = _of_pob(terminalreporter, "skipped")
+    ran, skipped = _counts(terminalreporter, "pob")
     where = "installed" if pob_home() else "not installed"
     terminalreporter.write_line(f"Path of Building {where}: {ran} real-engine tests ran, {skipped} skipped")
+    ran, skipped = _counts(terminalreporter, "postgres")
+    there = "there" if postgres_server() else "NO SERVER, so nothing of it was tested"
+    terminalreporter.write_line(f"PostgreSQL {there}: {ran} tests ran, {skipped} skipped")
+    if shutil.which("chromium") is None:
+        terminalreporter.write_line("Chromium not installed (apt-get install chromium): NO browser test ran")
 
 
-def _of_pob(reporter: pytest.TerminalReporter, outcome: str) -> int:
-    reports = reporter.stats.get(outcome, [])
-    return sum("pob" in report.keywords for report in reports if getattr(report, "when", "call") != "teardown")
+def _counts(reporter: pytest.TerminalReporter, marker: str) -> tuple[int, int]:
+    """Return how many tests with the marker ran, and how many were skipped."""
+    of = {
+        outcome: sum(
+            marker in report.keywords
+            for report in reporter.stats.get(outcome, [])
+            if getattr(report, "when", "call") != "teardown"
+        )
+        for outcome in ("passed", "failed", "skipped")
+    }
+    return of["passed"] + of["failed"], of["skipped"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -10,8 +10,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app import __version__
-from app.api import builds, health, imports, problems, prompts, recordings
-from app.api.middleware import BodyLimit, CountRequests, TokenGate
+from app.api import builds, health, imports, problems, prompts, recordings, trees
+from app.api.access import TokenGate
+from app.api.middleware import BodyLimit, CountRequests, HeadAsGet, Marks
 from app.core.errors import AppError
 from app.service import Services
 from app.telemetry.prometheus import RequestCounts
@@ -19,7 +20,7 @@ from app.telemetry.prometheus import RequestCounts
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
 
-def create_api(open_services: OpenServices, tokens: Sequence[str] = ()) -> FastAPI:
+def create_api(open_services: OpenServices) -> FastAPI:
     """Return the application; its lifespan opens the services and closes them again.
 
     When they cannot be opened, `app.state.failure` is the error.
@@ -39,11 +40,13 @@ def create_api(open_services: OpenServices, tokens: Sequence[str] = ()) -> FastA
     app.state.failure = None
     app.state.counts = RequestCounts()
     problems.install(app)
-    for part in (builds, prompts, imports, recordings, health):
+    for part in (builds, prompts, imports, recordings, trees, health):
         app.include_router(part.router)
     app.add_middleware(BodyLimit)
-    app.add_middleware(TokenGate, tokens=tokens)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(TokenGate)
     app.add_middleware(CountRequests, counts=app.state.counts)
+    app.add_middleware(Marks)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 

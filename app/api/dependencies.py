@@ -6,9 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
 
-from app.api.middleware import OWNER
 from app.core.errors import InputError
-from app.model.names import LOCAL_OWNER
 from app.service import Services
 
 
@@ -31,11 +29,6 @@ def parse_sequence(text: str | None, place: str) -> int:
     return int(text)
 
 
-def _owner(request: Request) -> str:
-    return str(request.scope.get(OWNER, LOCAL_OWNER))
-
-
-OwnerDep = Annotated[str, Depends(_owner)]
 ServicesDep = Annotated[Services, Depends(_services)]
 IdempotencyKey = Annotated[
     str | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from app.api.access import METRICS
 from app.api.dependencies import ServicesDep
 from app.service.health import Readiness
 from app.telemetry.prometheus import RequestCounts
@@ -26,7 +27,7 @@ async def ready(services: ServicesDep, response: Response) -> Readiness:
     return found
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@router.get("/metrics", dependencies=[METRICS], response_class=PlainTextResponse)
 async def prometheus(request: Request, services: ServicesDep) -> PlainTextResponse:
     """Return what this process counted, for Prometheus."""
     counts = request.app.state.counts

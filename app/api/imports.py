@@ -6,7 +6,8 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from app.api.dependencies import OwnerDep, ServicesDep
+from app.api.access import COUNTED, WRITES, AccessDep
+from app.api.dependencies import ServicesDep
 from app.api.problems import documented
 from app.core.errors import (
     BadImport,
@@ -29,16 +30,16 @@ _ERRORS = (BadRequest, TooLarge, BadImport, EngineRefused, EngineCrashed, Engine
 _RESPONSES = {**_MENDING, **documented(*_ERRORS, StorageBusy)}
 
 
-@router.post("", status_code=201, responses=_RESPONSES)
-async def import_build(body: ImportRequest, services: ServicesDep, owner: OwnerDep, response: Response) -> BuildView:
+@router.post("", dependencies=[WRITES, COUNTED], status_code=201, responses=_RESPONSES)
+async def import_build(body: ImportRequest, services: ServicesDep, access: AccessDep, response: Response) -> BuildView:
     """Import a Path of Building XML or share code: a finished build with its numbers recalculated.
 
     With `repair` (a sentence, or true) the answer is 202 and a child of the import that mends its faults.
     """
     if body.repair:
         response.status_code = 202
-        build = await services.repairs.create(body, owner=owner)
+        build = await services.repairs.create(body, owner=access.owner)
     else:
-        build = await services.imports.create(body, owner=owner)
+        build = await services.imports.create(body, owner=access.owner)
     response.headers["Location"] = build.links["self"]
     return build

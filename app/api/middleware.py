@@ -1,76 +1,69 @@
-"""What every request passes on its way in: counted, its token checked, its size bounded."""
+"""What every request passes on its way in and out: counted, its size bounded, its answer marked."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
+import asyncio
+import re
 import time
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import Unauthorized, problem_response
-from app.core.errors import TooLarge
+from app.api.problems import problem_response
+from app.core.errors import InputError, TooLarge
 from app.telemetry.prometheus import RequestCounts
 
-GUARDED: Final = ("/v1", "/metrics")
-OWNER: Final = "buildwright.owner"
-"""Where in the scope it stands whose memory counts."""
+MAX_BODY_BYTES: Final = 128 * 1024
+MAX_FILE_BYTES: Final = 2 * 1024 * 1024
+"""For the calls that take a file."""
 
-MAX_BODY_BYTES: Final = 2 * 1024 * 1024
+MAX_VALUES: Final = 20_000
+"""Texts, numbers, commas and brackets of a body: what it costs to read JSON depends on them, not on its bytes."""
+
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_WITH_FILE: Final = frozenset({"/v1/imports"})
+_TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A text of JSON, or one without an end: whatever it is, the pattern reads it once."""
 
-
-def parse_tokens(text: str | None) -> tuple[str, ...]:
-    """Return the tokens of a comma-separated setting; empty = no tokens are asked for."""
-    return tuple(token for part in (text or "").split(",") if (token := part.strip()))
-
-
-class TokenGate:
-    """ASGI middleware that lets guarded paths through with a valid `Authorization: Bearer` header only.
-
-    Hashes of all tokens are compared in constant time, so answers tell nothing about how close a guess was.
-    """
-
-    def __init__(self, app: ASGIApp, tokens: Sequence[str]) -> None:
-        self._app = app
-        self._hashes = [_hash(token.encode()) for token in tokens]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 or pass the request on."""
-        if scope["type"] == "http" and self._hashes:
-            path, token = str(scope["path"]), _bearer(scope)
-            given = _hash(token)
-            known = sum(hmac.compare_digest(given, one) for one in self._hashes) > 0
-            if not known and any(path == start or path.startswith(f"{start}/") for start in GUARDED):
-                refusal = problem_response(Unauthorized("A valid access token is needed."), path)
-                await refusal(scope, receive, send)
-                return
-            scope[OWNER] = owner_of(token)
-        await self._app(scope, receive, send)
+_CDN: Final = "https://cdn.jsdelivr.net"
+_PAGE: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+_REFERENCE: Final = (
+    f"default-src 'none'; script-src {_CDN} 'unsafe-inline'; style-src {_CDN} 'unsafe-inline'; img-src data: https:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS: Final = {
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-resource-policy": b"same-origin",
+}
 
 
 class BodyLimit:
-    """ASGI middleware that answers 413 for a body over the limit, whether announced or not."""
+    """ASGI middleware that answers 413 for a body over the limit, announced or not, and 422 for too many values."""
 
-    def __init__(self, app: ASGIApp, limit: int = MAX_BODY_BYTES) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its body already read, or refuse it."""
         if scope["type"] != "http" or scope["method"] not in _WITH_BODY:
             await self._app(scope, receive, send)
             return
+        limit = MAX_FILE_BYTES if scope["path"] in _WITH_FILE else MAX_BODY_BYTES
         length = _header(scope, b"content-length")
         announced = int(length) if length.isdigit() else 0
         try:
-            body = b"" if announced > self._limit else await self._read(receive)
+            body = b"" if announced > limit else await self._read(receive, limit)
         except _Gone:
             return
-        if announced > self._limit or len(body) > self._limit:
-            refusal = TooLarge(f"A request may hold at most {self._limit} bytes.")
+        refusal: InputError | None = None
+        if announced > limit or len(body) > limit:
+            refusal = TooLarge(f"This request may hold at most {limit} bytes.")
+        elif not _is_readable(body):
+            refusal = InputError(f"A request may hold at most {MAX_VALUES} values.")
+        if refusal is not None:
             await problem_response(refusal, scope["path"])(scope, receive, send)
             return
         unread = True
@@ -84,9 +77,9 @@ class BodyLimit:
 
         await self._app(scope, replay, send)
 
-    async def _read(self, receive: Receive) -> bytes:
+    async def _read(self, receive: Receive, limit: int) -> bytes:
         body = bytearray()
-        while len(body) <= self._limit:
+        while len(body) <= limit:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise _Gone
@@ -123,21 +116,64 @@ class CountRequests:
             await self._app(scope, receive, send_counted)
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            self._counts.add((scope["method"], route, status), time.monotonic() - start)
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            self._counts.add((method, route, status), time.monotonic() - start)
 
 
-def owner_of(token: bytes) -> str:
-    """Return who holds the token: a part of a hash of it, from which it cannot be guessed back unless it is weak."""
-    return hashlib.sha256(b"memory of " + token).hexdigest()[:16]
+class Marks:
+    """ASGI middleware that tells browsers with every answer: take it for what it is called, and frame it nowhere."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and mark its answer; a policy of the page's own stays."""
+
+        async def send_marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                policy = _REFERENCE if scope["path"] == "/docs" else _PAGE
+                marks = {**_HEADERS, b"content-security-policy": policy.encode()}
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *((n, v) for n, v in marks.items() if n not in present)]
+            await send(message)
+
+        await self._app(scope, receive, send_marked if scope["type"] == "http" else send)
 
 
-def _bearer(scope: Scope) -> bytes:
-    scheme, _, token = _header(scope, b"authorization").partition(b" ")
-    return token.strip() if scheme.lower() == b"bearer" else b""
+class HeadAsGet:
+    """ASGI middleware that answers HEAD as GET without the body; a stream ends after its headers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, as a GET where it is a HEAD."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        begun = asyncio.Event()
+
+        async def receive_until_begun() -> Message:
+            await begun.wait()
+            return {"type": "http.disconnect"}
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                begun.set()
+
+        as_get = {**scope, "method": "GET"}
+        try:
+            await self._app(as_get, receive_until_begun, send_head)
+        finally:
+            scope.update({name: as_get[name] for name in ("route", "path_params") if name in as_get})
 
 
-def _hash(token: bytes) -> bytes:
-    return hashlib.sha256(token).digest()
+def _is_readable(body: bytes) -> bool:
+    """Say whether the body has few enough values, if it is JSON at all."""
+    rest, texts = _TEXT.subn(b'"', body, count=MAX_VALUES)
+    return texts < MAX_VALUES and len(rest.translate(None, b" \t\r\n")) <= MAX_VALUES
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,12 +13,23 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
-from app.core.errors import AppError, BadRequest, InputError, NotFound, StorageBusy, TooLarge
+from app.core.errors import (
+    AppError,
+    BadRequest,
+    InputError,
+    NotFound,
+    NotPermitted,
+    RateLimited,
+    StorageError,
+    TooLarge,
+)
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = "1"
+MOST_PLACES: Final = 20
 
 
 class Unauthorized(AppError):
@@ -68,7 +80,7 @@ _BY_STATUS: Mapping[int, type[AppError]] = {
 }
 
 
-def problem_response(error: AppError, instance: str) -> Response:
+def problem_response(error: AppError, instance: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return the problem document of an error; nothing of `details` but the invalid places is shown."""
     places = error.details.get("errors")
     problem = Problem(
@@ -81,17 +93,29 @@ def problem_response(error: AppError, instance: str) -> Response:
         retryable=error.retryable,
         errors=[Place.model_validate(place) for place in places] if isinstance(places, list) else [],
     )
-    headers = {}
+    told = dict(headers or {})
     if isinstance(error, Unauthorized):
-        headers = {"WWW-Authenticate": "Bearer"}
-    elif isinstance(error, StorageBusy):
-        headers = {"Retry-After": RETRY_AFTER_S}
-    return JSONResponse(problem.model_dump(), error.status, headers=headers, media_type=MEDIA_TYPE)
+        told["WWW-Authenticate"] = "Bearer"
+    elif isinstance(error, StorageError):
+        told["Retry-After"] = RETRY_AFTER_S
+    elif isinstance(error, RateLimited):
+        told["Retry-After"] = str(max(1, math.ceil(float(str(error.details["retry_after_s"])))))
+    return JSONResponse(problem.model_dump(), error.status, headers=told, media_type=MEDIA_TYPE)
+
+
+def _methods_at(app: FastAPI, request: Request) -> list[str]:
+    """Return which methods the address has: each is asked for, since a route knows no other's."""
+    found = {
+        method
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in app.routes)
+    }
+    return sorted(found | {"OPTIONS"} | ({"HEAD"} if "GET" in found else set()))
 
 
 def documented(*errors: type[AppError]) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses of a route that can answer with these errors, besides those every route has."""
-    always: tuple[type[AppError], ...] = (Unauthorized, InputError, Internal)
+    always: tuple[type[AppError], ...] = (Unauthorized, NotPermitted, RateLimited, InputError, Internal)
     texts: dict[int, list[str]] = {}
     for error in sorted({*always, *errors}, key=lambda kind: (kind.status, kind.code)):
         texts.setdefault(error.status, []).append(f"`{error.code}`: {_title(error)}")
@@ -110,13 +134,19 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid(request: Request, error: RequestValidationError) -> Response:
-        found = [(".".join(str(part)[:60] for part in item["loc"]), item["msg"]) for item in error.errors()]
+        first = error.errors()[:MOST_PLACES]
+        found = [(".".join(str(part)[:60] for part in item["loc"]), item["msg"][:300]) for item in first]
         places = [{"place": place, "message": message} for place, message in found]
         refusal = InputError("The request cannot be used.", errors=jsonable_encoder(places))
         return problem_response(refusal, request.url.path)
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 405:
+            allowed = {"Allow": ", ".join(_methods_at(app, request))}
+            if request.method == "OPTIONS":
+                return Response(status_code=204, headers=allowed)
+            return problem_response(MethodNotAllowed(_title(MethodNotAllowed)), request.url.path, allowed)
         kind = _BY_STATUS.get(error.status_code, Internal if error.status_code >= 500 else BadRequest)
         response = problem_response(kind(_title(kind)), request.url.path)
         response.headers.update(error.headers or {})

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import http.client
 import json
-import os
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 
 from app.bench.builds import cores, scratch_services, scratch_settings, timed_build
+from app.bench.load import load, workers
+from app.bench.processes import get, served
 from app.core.config import Settings
 from app.core.errors import EngineError, InputError
 from app.core.ids import new_build_id, new_call_id
@@ -42,7 +36,7 @@ PAIRS = 2
 
 
 async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, Any]:
-    """Return the parts named in `only`, all by default: cache, recording, polling, metrics.
+    """Return the parts named in `only`, by default all that need no server: cache, recording, polling, metrics, load.
 
     Raises:
         InputError: there is no such part.
@@ -52,12 +46,14 @@ async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, A
         "recording": lambda: recording_cost(settings, PAIRS),
         "polling": lambda: asyncio.to_thread(polling_cost, settings, PAIRS),
         "metrics": lambda: metrics_cost(settings),
+        "load": lambda: load(settings),
+        "workers": lambda: workers(settings),
     }
     if unknown := sorted(set(only) - set(parts)):
         raise InputError(f"`bench service` has no part {unknown[0]!r}; it has {', '.join(parts)}.")
     report: dict[str, Any] = {"benchmark": "service", "cores": cores(), "engine": settings.engine}
     for name, part in parts.items():
-        if not only or name in only:
+        if name in (only or set(parts) - {"workers"}):
             report[name] = await part()
     return report
 
@@ -252,7 +248,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 POLLS_PER_S = 50
-_START_S, _BUILD_S = 60.0, 1800.0
+_BUILD_S = 1800.0
 _OVER = ("complete", "failed", "cancelled")
 
 
@@ -264,7 +260,7 @@ def polling_cost(settings: Settings, pairs: int) -> dict[str, Any]:
     polled: list[float] = []
     alone: list[float] = []
     took_ms: list[float] = []
-    with _server(settings) as port:
+    with served(changed(settings, database_url=None)) as port:
         for number in range(pairs):
             for watched in (True, False) if number % 2 == 0 else (False, True):
                 seconds = _served_build(port, took_ms if watched else None)
@@ -280,48 +276,6 @@ def polling_cost(settings: Settings, pairs: int) -> dict[str, Any]:
         "poll_p50_ms": round(nearest_rank(took_ms, 0.5) or 0.0, 2),
         "poll_p95_ms": round(nearest_rank(took_ms, 0.95) or 0.0, 2),
     }
-
-
-@contextmanager
-def _server(settings: Settings) -> Iterator[int]:
-    """Serve from an empty data folder while the block runs; yield the port.
-
-    Raises:
-        EngineError: the server does not start in time.
-    """
-    with tempfile.TemporaryDirectory(prefix="buildwright-bench-") as folder, socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-        probe.close()
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("BUILDWRIGHT_")},
-            "BUILDWRIGHT_DATA_DIR": folder,
-            "BUILDWRIGHT_POB_PATH": str(settings.pob_home),
-            "BUILDWRIGHT_ENGINE": settings.engine,
-            "BUILDWRIGHT_ENGINE_WORKERS": str(settings.engine_workers),
-            "BUILDWRIGHT_REASONER": "rules",
-            "BUILDWRIGHT_CACHE_MB": "0",
-            "BUILDWRIGHT_LOG_LEVEL": "ERROR",
-        }
-        command = [sys.executable, "-m", "app", "serve", "--port", str(port)]
-        with (Path(folder) / "server.log").open("wb") as log:
-            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603  our own program
-            try:
-                until = time.monotonic() + _START_S
-                while not _ready(port):
-                    if time.monotonic() > until or process.poll() is not None:
-                        raise EngineError("the server to be measured did not start")
-                    time.sleep(0.2)
-                yield port
-            finally:
-                process.terminate()
-                process.wait(timeout=60)
-
-
-def _ready(port: int) -> bool:
-    with contextlib.suppress(OSError):
-        return _get(http.client.HTTPConnection("127.0.0.1", port, timeout=5), "/readyz")[0] == 200
-    return False
 
 
 def _served_build(port: int, took_ms: list[float] | None) -> float:
@@ -342,7 +296,7 @@ def _served_build(port: int, took_ms: list[float] | None) -> float:
     try:
         until = time.monotonic() + _BUILD_S
         while time.monotonic() < until:
-            view = json.loads(_get(connection, path)[1])
+            view = json.loads(get(connection, path)[1])
             if view["status"] in _OVER:
                 began, ended = (datetime.fromisoformat(view[name]).timestamp() for name in ("created_at", "updated_at"))
                 return ended - began
@@ -360,13 +314,7 @@ def _poll(port: int, path: str, stop: threading.Event, took_ms: list[float]) -> 
     due = time.monotonic()
     while not stop.is_set():
         start = time.perf_counter()
-        _get(connection, path)
+        get(connection, path)
         took_ms.append((time.perf_counter() - start) * 1000)
         due = max(due + 1 / POLLS_PER_S, time.monotonic() - 1 / POLLS_PER_S)
         stop.wait(max(0.0, due - time.monotonic()))
-
-
-def _get(connection: http.client.HTTPConnection, path: str) -> tuple[int, bytes]:
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    return answer.status, answer.read()

@@ -50,25 +50,38 @@ def load(only: Collection[str] = ()) -> list[WishPrompt]:
 async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, Any]:
     """Return what became of every wish, with the usual rounds of improvement and with none.
 
+    A build that took no round is the same with none (same request, seed and engine), so only the others are built
+    again.
+
     `totals`: wishes by state, builds by outcome, and `validated_with_unmet`, which must be 0; `by_iterating`: wishes
     that only the rounds of improvement met; `lost`: wishes met without them and not with them.
 
     Raises:
         InputError: nothing of the suite is left.
     """
-    prompts = load(only)
-    runs: dict[int, list[dict[str, Any]]] = {}
-    for iterations in (MOST_ITERATIONS, 0):
-        async with scratch_services(settings, iterations=iterations) as services:
-            runs[iterations] = []
-            for one in prompts:
-                request = BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)
-                build_id, seconds = await timed_build(services, request)
-                row = {"seconds": round(seconds, 1), **told(await services.library.get(build_id))}
-                runs[iterations].append(row)
-                line = f"[{len(runs[iterations])}/{len(prompts)}, at most {iterations} rounds] {line_of(row)}"
-                print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
-    return {"benchmark": "wishes", "cores": cores(), **compared(runs[MOST_ITERATIONS], runs[0])}
+    usual = await runs_of(settings, load(only), MOST_ITERATIONS)
+    iterated = [(number, one) for number, (one, row) in enumerate(usual) if row["iterations"]]
+    again = await runs_of(settings, [one for _, one in iterated], 0)
+    without = [row for _, row in usual]
+    for (number, _), (_, row) in zip(iterated, again, strict=True):
+        without[number] = row
+    return {"benchmark": "wishes", "cores": cores(), **compared([row for _, row in usual], without)}
+
+
+async def runs_of(
+    settings: Settings, prompts: Sequence[WishPrompt], iterations: int
+) -> list[tuple[WishPrompt, dict[str, Any]]]:
+    """Build each prompt with at most so many rounds of improvement; return each with what its build says of wishes."""
+    runs: list[tuple[WishPrompt, dict[str, Any]]] = []
+    async with scratch_services(settings, iterations=iterations) as services:
+        for one in prompts:
+            request = BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)
+            build_id, seconds = await timed_build(services, request)
+            row = {"seconds": round(seconds, 1), **told(await services.library.get(build_id))}
+            runs.append((one, row))
+            line = f"[{len(runs)}/{len(prompts)}, at most {iterations} rounds] {line_of(row)}"
+            print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
+    return runs
 
 
 def told(view: BuildView) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
-from app.model.demands import Demands, GearLimits
+from app.model.demands import Demands, GearLimits, owned
 from app.model.facts import BaseFact, GemFact, NodeFact
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.state import BuildState
@@ -112,6 +112,7 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
     assert state.inspection is not None
     blueprint, stats, inspection = state.blueprint, state.stats, state.inspection
     if state.origin == "imported":
+        demands = owned(demands)
         demands = changed(demands, floors=changed(demands.floors, gear=OWNED_GEAR))
     worn = {item.base for item in blueprint.items.values()}
     gems = {gem.id: gem for gem in await engine.facts.gems()}

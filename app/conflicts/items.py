@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.conflicts.case import Case, advice, conflict
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, SWAP_SLOTS, GearItem
@@ -51,13 +53,27 @@ def no_unparsed_line(case: Case) -> list[BuildConflict]:
     """The engine understands every line of every item.
 
     Excepted is what a base says of itself (when a charm is used), and what a rune gives only to characters that can
-    use bonded modifiers: counted as nothing, it promises nothing.
+    use bonded modifiers: counted as nothing, it promises nothing. What somebody owns is no fault: there the lines are
+    told together, because the figures lack what they give.
     """
-    return [
-        _faulty(finding, "unparsed", "the engine counts it as nothing")
-        for finding in case.inspection.unparsed
-        if not is_bonded(finding.line) and not _is_of_base(case, finding)
-    ]
+    unread = [f for f in case.inspection.unparsed if not is_bonded(f.line) and not _is_of_base(case, f)]
+    if case.imported:
+        return [_uncounted(unread)] if unread else []
+    return [_faulty(finding, "unparsed", "the engine counts it as nothing") for finding in unread]
+
+
+_SHOWN_LINES = 5
+
+
+def _uncounted(findings: Sequence[ItemFinding]) -> BuildConflict:
+    lines = [f'"{finding.line}" ({finding.slot})' for finding in findings[:_SHOWN_LINES]]
+    more = f" and {len(findings) - _SHOWN_LINES} more" if len(findings) > _SHOWN_LINES else ""
+    counted = "1 line of an item" if len(findings) == 1 else f"{len(findings)} lines of items"
+    message = f"The engine does not count {counted}: {', '.join(lines)}{more}. The figures lack what that gives."
+    text = "add what such a line gives under Custom Modifiers in Path of Building's Configuration tab, if it matters"
+    way = advice("custom_modifiers", _NEEDS, Demand.REPLACE_ITEM, text)
+    kind, measured = ConflictType.ILLEGAL_ITEM, Evidence(line=findings[0].line, slot=findings[0].slot)
+    return conflict(kind, Severity.WARNING, "uncounted", message, [way], measured)
 
 
 def _is_of_base(case: Case, finding: ItemFinding) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
-from app.knowledge.exclusions import Exclusions
+from app.knowledge.exclusions import GRANTS, Exclusions
 from app.knowledge.gems import level_required
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.vocabulary import vocabulary
@@ -26,7 +26,6 @@ _SPIRIT = SubProblemName.SPIRIT_ALLOCATION
 _ASCENDANCY = SubProblemName.ASCENDANCY
 
 _OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
-_GRANTS = re.compile(r"Grants Skill: (?:Level \S+ )?(.+?)(?: Minion)?$", re.MULTILINE)
 _ANOINTED = re.compile(r"Allocates (.+?)(?: \(|$)", re.MULTILINE)
 _OWN = {
     "class": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the class asked for"),
@@ -75,7 +74,7 @@ def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether a named thing is in the file, whatever kind of thing it is."""
     text = str(value)
     known = case.things.get(phrase(text), ())
-    granted = "granted by an item" if phrase(text) in _lines(case, _GRANTS) else None
+    granted = "granted by an item" if phrase(text) in _lines(case, GRANTS) else None
     where = next((place for thing in known if (place := _place(case, thing)) is not None), granted)
     if where is not None:
         return WishVerdict(f"with {text}", text, where, True)
@@ -130,13 +129,22 @@ def _why_not(case: Case, thing: Thing) -> str:
         return f"{thing.name} can be used from level {level_required(gem)}, the character is {case.level}"
     if node is not None and node.ascendancy not in (None, case.blueprint.ascendancy):
         return f"{thing.name} belongs to the ascendancy {node.ascendancy}"
+    if _is_jewel(case, thing):
+        return f"not in the file; unique jewels are not set, put {thing.name} into a socket by hand"
     return f"not in the file; what was chosen instead measured better or {thing.name} does not fit"
+
+
+def _is_jewel(case: Case, thing: Thing) -> bool:
+    base = case.bases.get(thing.id)
+    return thing.kind is ThingKind.UNIQUE and base is not None and base.type == "Jewel"
 
 
 def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
     """Yield what re-opens the question that owns the thing."""
     thing = known[0]
     values = Details(source=thing.name)
+    if _is_jewel(case, thing):
+        return
     gem = case.gems.get(thing.id)
     if thing.kind is ThingKind.SKILL and gem is not None and gem.spirit > 0:
         yield advice("reserve_asked", _SPIRIT, Demand.LESS_SPIRIT, f"reserve Spirit for {thing.name} first", values)
@@ -188,7 +196,7 @@ def _gems_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
         else:
             yield gem.name, advice("leave_out", _SCALING, Demand.DROP_SUPPORT, f"leave {gem.name} out", values)
     facts = {phrase(fact.name): fact for fact in case.gems.values() if fact.kind == "active"}
-    for granted in sorted(_lines(case, _GRANTS)):
+    for granted in sorted(_lines(case, GRANTS)):
         fact = facts.get(granted) or GemFact(id=granted, name=granted, kind="active")
         if gone.gem(fact):
             text = f"items that do not grant {fact.name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.conflicts.steps import step
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType, Role, Severity
@@ -64,8 +65,11 @@ def caveats(conflicts: list[BuildConflict]) -> list[str]:
 def by_hand(conflicts: Sequence[BuildConflict], most: int = 1) -> list[str]:
     """Return what could be done by hand, the least disruptive first, blocking faults before warnings."""
     ordered = sorted(conflicts, key=lambda conflict: conflict.severity is not Severity.BLOCKING)
-    ways = [way for conflict in ordered for way in [w for w in conflict.suggested_solutions if w.text][:most]]
-    return list(dict.fromkeys(f"By hand: {way.text}." for way in ways))
+    told: list[str] = []
+    for conflict in ordered:
+        first, texts = step(conflict), [way.text for way in conflict.suggested_solutions if way.text]
+        told += ([first, *texts[1:]] if first is not None else texts)[:most]
+    return list(dict.fromkeys(f"By hand: {way}." for way in told))
 
 
 def not_understood(wishes: Sequence[WishOutcome]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.model.conflicts import BuildConflict, Details, Evidence
+from app.model.demands import UNLISTED_PASSIVE_POINTS
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 
 _TREE = ConflictType.TREE_OVERFLOW
@@ -12,10 +13,14 @@ _ASCENDANCY = SubProblemName.ASCENDANCY
 
 
 def points_within_level(case: Case) -> list[BuildConflict]:
-    """Passives cost at most level - 1 + 24 from quests; a passive of one weapon set counts once for both sets."""
+    """Passives cost at most level - 1 + 24 from quests; a passive of one weapon set counts once for both sets.
+
+    Somebody's own character may have one more.
+    """
     points = case.inspection.points
     used = points.get("used", 0)
     available = max(case.demands.floors.passive_points, points.get("available", 0))
+    available += UNLISTED_PASSIVE_POINTS if case.imported else 0
     if used <= available:
         return []
     over = used - available
@@ -66,9 +71,15 @@ def no_point_unspent(case: Case) -> list[BuildConflict]:
 
 
 def ascendancy_points(case: Case) -> list[BuildConflict]:
-    """All ascendancy points of the level are spent and no more: 8 from level 75 (fewer below are a warning)."""
+    """All ascendancy points of the level are spent and no more: 8 from level 75 (fewer below are a warning).
+
+    Somebody's own character may have gone to a trial earlier.
+    """
     used = case.inspection.points.get("ascendancy_used", 0)
     wanted = case.demands.floors.ascendancy_points
+    most = case.inspection.points.get("ascendancy_available", 8)
+    if case.imported and wanted < used <= most:
+        return []
     if used == wanted or (used < wanted and case.blueprint.ascendancy is None and wanted < 8):
         return []
     if used > wanted:
@@ -79,11 +90,7 @@ def ascendancy_points(case: Case) -> list[BuildConflict]:
             f"free {used - wanted} points",
             Details(over=used - wanted),
         )
-        severity = (
-            Severity.BLOCKING
-            if used > max(wanted, case.inspection.points.get("ascendancy_available", 8))
-            else Severity.WARNING
-        )
+        severity = Severity.BLOCKING if used > max(wanted, most) else Severity.WARNING
     else:
         demand = advice(
             "spend_ascendancy",

@@ -28,8 +28,20 @@ _TOO_MANY_GEMS = re.compile(r"too many (gems|gem groups|.*lineage)", re.IGNORECA
 
 
 def no_gem_without_effect(case: Case) -> list[BuildConflict]:
-    """Every enabled gem does something."""
-    return [_idle(finding) for finding in case.inspection.idle_gems]
+    """Every enabled gem does something; a gem of somebody's file that the engine does not know may well do so."""
+    return [
+        _unknown_gem(finding) if case.imported and finding.is_unknown else _idle(finding)
+        for finding in case.inspection.idle_gems
+    ]
+
+
+def _unknown_gem(finding: GemFinding) -> BuildConflict:
+    message = f"The engine knows no gem called {finding.name}; the figures lack what it does."
+    text = f"choose in Path of Building's Skills tab what {finding.name} is called now, or leave it out"
+    way = advice("rename_gem", _DELIVERY, Demand.DROP_SUPPORT, text, Details(gem=finding.name))
+    measured = Evidence(gem=finding.name, group=finding.group, position=finding.gem, reason=finding.reason)
+    subject = f"unknown {finding.group} {finding.name}"[:120]
+    return conflict(ConflictType.INEFFECTIVE_SUPPORT, Severity.WARNING, subject, message, [way], measured)
 
 
 def _idle(finding: GemFinding) -> BuildConflict:
@@ -49,10 +61,11 @@ def _idle(finding: GemFinding) -> BuildConflict:
 def no_engine_warning(case: Case) -> list[BuildConflict]:
     """The engine warns of nothing; warnings about points, requirements and reservations have rules of their own."""
     lines = dict.fromkeys(line for line in case.inspection.warnings if not _HAS_OWN_RULE.search(line))
-    return [_warning(line) for line in lines]
+    return [_warning(line, case.imported) for line in lines]
 
 
-def _warning(line: str) -> BuildConflict:
+def _warning(line: str, imported: bool) -> BuildConflict:
+    severity = Severity.BLOCKING
     values = Details(warning=line)
     if _CANNOT_PAY.search(line):
         kind = ConflictType.SUSTAIN_GAP
@@ -69,13 +82,16 @@ def _warning(line: str) -> BuildConflict:
         suggestions = [advice("without_fixed_life", scaling, Demand.DROP_SUPPORT, without, values)]
     elif _TOO_MANY_GEMS.search(line):
         kind = ConflictType.GEAR_SLOT_CONTENTION
-        suggestions = [advice("fewer_gems", _DELIVERY, Demand.DROP_SUPPORT, "use fewer gems", values)]
+        text = "switch off a skill group that is not played, or that an item or passive grants anyway"
+        suggestions = [advice("fewer_gems", _DELIVERY, Demand.DROP_SUPPORT, text, values)]
+        # The engine takes skills that weapons and passives grant for gems: a character has what it has.
+        severity = Severity.WARNING if imported else severity
     else:
         kind = ConflictType.ILLEGAL_ITEM
         needs = SubProblemName.STAT_REQUIREMENTS
         suggestions = [advice("replace_item", needs, Demand.REPLACE_ITEM, "replace what is warned of", values)]
     message = f"The engine warns: {line}"
-    return conflict(kind, Severity.BLOCKING, line[:60], message, suggestions, Evidence(warning=line))
+    return conflict(kind, severity, line[:60], message, suggestions, Evidence(warning=line))
 
 
 SUPPORT_SOURCE = "Support Gems"
@@ -152,7 +168,7 @@ def _squeeze(case: Case, colour: str, count: int, required: float, available: fl
 def main_skill_usable(case: Case) -> list[BuildConflict]:
     """There is a main skill and nothing (such as the weapon type) keeps it from being used."""
     reason = case.inspection.disabled_reason
-    if reason is None and case.blueprint.main_group > 0:
+    if reason is None and (case.blueprint.main_group > 0 or case.blueprint.main_granted is not None):
         return []
     return [unusable(case.main_skill, reason or "no skill is chosen as the main skill", planned_weapon(case))]
 
@@ -178,9 +194,12 @@ def _rearm(planned: Sequence[str], reason: str) -> list[Suggestion]:
 
 
 def holds_what_was_decided(case: Case) -> list[BuildConflict]:
-    """The main hand holds a weapon of the kind that was decided on, where the main skill can be used with one."""
+    """The main hand holds a weapon of the kind that was decided on, where the main skill can be used with one.
+
+    Of somebody's own character nothing was decided but what it holds.
+    """
     planned = planned_weapon(case)
-    if not planned or case.inspection.disabled_reason is not None:
+    if not planned or case.inspection.disabled_reason is not None or case.imported:
         return []
     item = case.blueprint.items.get(MAIN_HAND)
     held, severity = (item.base, Severity.BLOCKING) if item is not None else ("Nothing", Severity.WARNING)
@@ -208,12 +227,14 @@ def planned_weapon(case: Case) -> list[str]:
 def gems_within_level(case: Case) -> list[BuildConflict]:
     """No gem is above level 20 or quality 20, and none comes later than the character's level.
 
-    Of somebody's own character only the first is asked: what it has, it has.
+    Of somebody's own character neither is asked: corruption and items raise gems above that, and what it has, it has.
     """
+    if case.imported:
+        return []
     gems = [gem for group in case.blueprint.groups for gem in group.gems]
     above = [_gem_limit(gem.name, gem.level, gem.quality) for gem in gems if gem.level > 20 or gem.quality > 20]
     known = {gem.gem_id: fact for gem in gems if (fact := case.gems.get(gem.gem_id)) is not None}
-    late = [fact for _, fact in sorted(known.items()) if level_required(fact) > case.level and not case.imported]
+    late = [fact for _, fact in sorted(known.items()) if level_required(fact) > case.level]
     return [*above, *(_too_early(fact.name, level_required(fact), case.level) for fact in late)]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
 from app.model.base import changed
-from app.model.blueprint import MANA_FLASK
+from app.model.blueprint import MANA_FLASK, SWAP_SLOTS
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.damage import MOST_LIFE_PER_USE, Cost, unpayable
 from app.model.demands import FIGHT_S
@@ -26,6 +26,8 @@ def spirit_within_pool(case: Case) -> list[BuildConflict]:
     if free >= 0:
         return []
     have = case.stats.get("Spirit")
+    swapped = [case.bases.get(item.base) for slot in SWAP_SLOTS if (item := case.blueprint.items.get(slot))]
+    is_shared = case.imported and any(base is not None and base.type == "Sceptre" for base in swapped)
     ways = [
         advice(
             "reserve_anew",
@@ -39,10 +41,14 @@ def spirit_within_pool(case: Case) -> list[BuildConflict]:
         ),
     ]
     message = f"{have - free:.0f} Spirit is reserved, the build has {have:.0f}."
+    message += " The sceptre of the other weapon set may pay for it: the engine counts one set." if is_shared else ""
     kind = ConflictType.SPIRIT_OVERFLOW
     evidence = Evidence(required=have - free, available=have, unit="Spirit")
-    return [conflict(kind, Severity.BLOCKING, "spirit", message, ways, evidence)]
+    return [conflict(kind, Severity.WARNING if is_shared else Severity.BLOCKING, "spirit", message, ways, evidence)]
 
+
+TRIFLE = 0.5
+"""Points per second that nobody notices missing: rounded, less reads as nothing."""
 
 LONG_S = 180.0
 """Seconds of uninterrupted use from which on nobody runs dry in a fight."""
@@ -63,10 +69,14 @@ class Budget:
     flask: float
 
     @property
+    def drain(self) -> float:
+        """Points per second that recovery does not pay; negative when it pays more."""
+        return self.cost - self.recovery
+
+    @property
     def lasts_s(self) -> float:
         """Seconds of continuous use until pool and flask are empty; infinite when recovery pays."""
-        drain = self.cost - self.recovery
-        return float("inf") if drain <= 0 else (self.pool + self.flask) / drain
+        return float("inf") if self.drain <= 0 else (self.pool + self.flask) / self.drain
 
 
 def budgets(case: Case) -> list[Budget]:
@@ -76,11 +86,12 @@ def budgets(case: Case) -> list[Budget]:
 
 
 def _budget(case: Case, resource: str, key: str, leech: str) -> Budget:
+    pool = max(0.0, case.stats.get(f"{key}Unreserved", case.stats.get(key)))
     return Budget(
         resource=resource,
         cost=case.stats.get(f"{key}PerSecondCost"),
         recovery=max(0.0, case.stats.get(f"{key}RegenRecovery")) + case.stats.get(leech),
-        pool=max(0.0, case.stats.get(f"{key}Unreserved", case.stats.get(key))) if resource == "mana" else 0.0,
+        pool=pool if resource == "mana" or case.imported else 0.0,  # to pay with life is its owner's own choice
         flask=_flask_total(case, resource),
     )
 
@@ -98,14 +109,15 @@ def main_skill_sustained(case: Case) -> list[BuildConflict]:
     """The main skill can be used once, and goes on: recovery pays for it, or mana pool and flask last 20 s.
 
     One use above the pool, or a life cost that kills within a few uses, is blocking. Short of recovery, less than 20 s
-    is blocking, more is a warning and `LONG_S` is no problem. Life costs must be recovered in full.
+    is blocking, more is a warning and `LONG_S` is no problem. Life costs must be
+    recovered in full; somebody's own character may pay them from the pool.
     """
     broke = unpayable(case.stats.values)
     known = {cost.resource for cost in broke}
-    short = [budget for budget in budgets(case) if budget.cost > budget.recovery and budget.resource not in known]
+    short = [budget for budget in budgets(case) if budget.drain >= TRIFLE and budget.resource not in known]
     return [
         *(_unpayable(case, cost) for cost in broke),
-        *(_unsustained(case, budget) for budget in short if budget.resource != "mana" or budget.lasts_s < LONG_S),
+        *(_unsustained(case, budget) for budget in short if budget.lasts_s < LONG_S),
     ]
 
 
@@ -126,7 +138,7 @@ def _unpayable(case: Case, cost: Cost) -> BuildConflict:
 
 
 def _unsustained(case: Case, budget: Budget) -> BuildConflict:
-    enough = budget.resource == "mana" and budget.lasts_s >= FIGHT_S
+    enough = budget.lasts_s >= FIGHT_S
     missing = budget.cost - budget.recovery
     values = Details(resource=budget.resource, missing=missing)
     choice = case.choices.get(_SUSTAIN)

@@ -88,13 +88,14 @@ def plausible_damage(case: Case) -> list[BuildConflict]:
     explained = abs(sum(one.share for one in found) - 1.0) < EXPLAINED
     told = "; ".join(f"{one.name} {one.kind.replace('_', ' ')} {one.share:.0%}" for one in found if one.share >= 0.01)
     message = (
-        f"{dps:,.0f} damage per second is more than {PLAUSIBLE:g} times what three quarters of real players have "
-        f"({column.column}: {column.dps.upper:,.0f})"
+        f"{dps:,.0f} damage per second is more than {PLAUSIBLE:g} times the upper quartile of real players "
+        f"({column.column}: a quarter of them have {column.dps.upper:,.0f} or more)"
     )
     message += f". It is {told}." if explained else ", and the engine does not say where it comes from."
     subject = "explained" if explained else UNEXPLAINED
     evidence = Evidence(required=most, available=dps, unit="damage per second")
-    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, subject, message, [], evidence)]
+    look = advice("other_states", _SCALING, Demand.MORE_DAMAGE, "look at what the damage is made of in the Calcs tab")
+    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, subject, message, [look], evidence)]
 
 
 def _unknown_damage(case: Case) -> BuildConflict:

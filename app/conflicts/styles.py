@@ -11,10 +11,11 @@ from types import MappingProxyType
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
+from app.knowledge.styles import CRITICAL_CHANCE, HALF, LEAST_AILMENT
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
-from app.model.conflicts import Suggestion
+from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
 from app.model.damage import DamageKind
 from app.model.names import Attribute, Demand, SubProblemName
@@ -27,11 +28,7 @@ _SCALING = SubProblemName.DAMAGE_SCALING
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _SURVIVAL = SubProblemName.SURVIVABILITY
 
-HALF = 0.5
-"""Share of the damage from which a build is called after it."""
-LEAST_AILMENT = 0.25
-"""Share of the damage from which a build counts as one that poisons, ignites or makes bleed: the hit comes with it."""
-LEAST_CRITICAL = 1.3
+LEAST_CRITICAL = 1 + CRITICAL_CHANCE / 100
 """How many times more damage critical hits must bring for a build of critical hits."""
 STACKED = 1.5
 """How many times the next attribute the stacked one is."""
@@ -269,25 +266,33 @@ def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVer
     else:
         own = dealt(case.main_gem) if case.main_gem is not None else []
         met, have = bool(set(own) & set(kinds)), f"{case.main_skill}: {', '.join(own) or 'no type of its own'}"
-    return _verdict(f"{kind} damage", kind, (met, have), _other_damage(case))
+    return _verdict(f"{kind} damage", kind, (met, have), _other_damage(case, Details(element=kind)))
 
 
 def damage_shares(case: Case) -> dict[str, float]:
-    """Return the share of each type that hits and ailments deal; empty where the engine does not split hits."""
+    """Return the share of each type in hits and what goes on after them; empty where the engine does not split it."""
     hits = {one: _figure(case, f"{one.capitalize()}HitAverage") or 0.0 for one in DAMAGE_TYPES}
-    scale = (_figure(case, "TotalDPS") or 0.0) / max(sum(hits.values()), 1.0)
-    parts = {one: hit * scale for one, hit in hits.items()}
-    if sum(parts.values()) > 0:
-        for one, ailment in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
-            parts[one] += _figure(case, ailment) or 0.0
+    of_hits = _figure(case, "TotalDPS") or 0.0
+    if of_hits > 0 and not any(hits.values()):
+        return {}
+    parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
+    for one, ailment in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
+        parts[one] += _figure(case, ailment) or 0.0
+    # Damage over time has a type of its own; of a part calculated apart the engine names none, so the skill's counts.
+    sources = [one.dps for one in case.stats.damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
+    lasting = sum(sources) or _figure(case, "TotalDot") or 0.0
+    own = {one: dot for one in DAMAGE_TYPES if (dot := _figure(case, f"{one.capitalize()}Dot"))}
+    types = own or dict.fromkeys(dealt(case.main_gem) if case.main_gem is not None else [], 1.0)
+    for one, part in types.items():
+        parts[one] += lasting * part / sum(types.values())
     total = sum(parts.values())
     return {one: part / total for one, part in parts.items() if part > 0}
 
 
-def _other_damage(case: Case) -> tuple[Suggestion, ...]:
+def _other_damage(case: Case, wanted: Details | None = None) -> tuple[Suggestion, ...]:
     """Return what could change how damage is dealt; a skill asked for by name is not exchanged."""
     scale = advice("asked_damage", _SCALING, Demand.MORE_DAMAGE, "weigh the damage asked for higher")
-    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that is played as asked")
+    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that is played as asked", wanted)
     return (scale,) if case.asked("skill") else (other, scale)
 
 

@@ -21,7 +21,7 @@ from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantValue, Kind, shown
-from app.model.names import ConflictType, Demand, Provenance, Severity, SubProblemName
+from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.sub_problems import ScalingChoice
 from app.model.wishes import WishOutcome, WishState
 
@@ -30,9 +30,10 @@ _GEAR_OF_BUDGET = {"low": {"starter"}, "medium": {"mid"}, "high": {"endgame"}, "
 
 
 def wishes_of(case: Case) -> list[WishOutcome]:
-    """Return what became of every wish, in the table's order, then of the words that were not understood."""
-    if case.imported:
-        return []
+    """Return what became of every wish, in the table's order, then of the words that were not understood.
+
+    Of somebody's file nobody wished anything; of its refinements, what their prompts say.
+    """
     states = {True: WishState.MET, False: WishState.UNMET, None: WishState.NO_EFFECT}
     found = [
         WishOutcome(
@@ -45,7 +46,7 @@ def wishes_of(case: Case) -> list[WishOutcome]:
             nearest=None if verdict.met else verdict.nearest,
         )
         for invariant, words, verdict in _verdicts(case)
-        if invariant.provenance is Provenance.EXPLICIT
+        if invariant.is_wished
     ]
     lost = [
         WishOutcome(wish=words, words=words, kind="", target=None, reached=None, state=WishState.NOT_UNDERSTOOD)
@@ -80,8 +81,7 @@ def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
     """Yield each wish with the user's words and its verdict."""
     order = list(INVARIANTS)
     for invariant in sorted(case.invariants.invariants, key=lambda one: order.index(one.field)):
-        wished = invariant.provenance is Provenance.EXPLICIT and not case.imported
-        if not wished and invariant.field not in IDENTITY:
+        if not invariant.is_wished and invariant.field not in IDENTITY:
             continue
         check = CHECKS[invariant.field]
         values = invariant.value if isinstance(invariant.value, list) else [invariant.value]

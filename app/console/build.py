@@ -12,7 +12,7 @@ import typer
 
 from app.console.exits import Exit, complain, exit_code
 from app.core.config import Settings
-from app.core.errors import InputError, NotReady, TooLarge
+from app.core.errors import EngineError, InputError, NotReady, TooLarge, TreeUnavailable
 from app.core.logs import set_up_logging
 from app.engine.files.codes import MAX_CODE_CHARS
 from app.model.base import changed
@@ -62,6 +62,20 @@ async def write_files(library: Library, build_id: str, folder: Path) -> dict[str
         await asyncio.to_thread(path.write_bytes, content)
         written[form] = str(path)
     return written
+
+
+async def write_tree(services: Services, build_id: str, folder: Path) -> dict[str, str]:
+    """Write the picture of the passive tree beside them; none where the engine that made the build cannot draw it."""
+    sheet = await services.library.sheet(build_id)
+    if sheet is None or (await services.library.get(build_id)).engine.name != "pob":
+        return {}
+    try:
+        picture = await services.trees.svg(sheet)
+    except (TreeUnavailable, EngineError):  # the build is what was asked for; it stands without its picture
+        return {}
+    path = folder / f"{build_id}.tree.svg"
+    await asyncio.to_thread(path.write_bytes, picture)
+    return {"tree": str(path)}
 
 
 async def follow(services: Services, build_id: str) -> None:
@@ -132,6 +146,7 @@ async def _made(
         interrupted = await _watch(services, view.id)
         shown = await services.library.present(view.id)
         files = await write_files(services.library, view.id, folder)
+        files |= await write_tree(services, view.id, folder) if files else {}
     typer.echo(shown.build.model_dump_json(indent=2) if as_json else as_text(shown, files))
     if interrupted:
         complain("interrupted; " + ("the last valid state is kept" if files else "there was no valid state yet"))

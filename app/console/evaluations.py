@@ -15,7 +15,8 @@ from app.console.exits import Exit
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.core.logs import set_up_logging
-from app.metrics.comparison import Comparison, Delta
+from app.metrics.comparison import Comparison
+from app.metrics.deltas import Delta, Deltas
 from app.metrics.expectations import Expectations, Verdict
 from app.model.evaluations import EvaluationRun
 from app.model.record import EngineChoice, ReasonerChoice
@@ -77,6 +78,7 @@ def comparison_text(found: Comparison) -> str:
     for deltas in found.deltas:
         head = f"{deltas.subject} AGAINST {deltas.baseline}"
         parts.append("\n".join([head, *(_delta_line(delta) for delta in deltas.metrics)]))
+        parts += _parts_text(deltas)
     parts += [f"unmatched: {gap.task} (not in {', '.join(gap.missing_in)})" for gap in found.unmatched]
     return "\n\n".join(parts)
 
@@ -91,11 +93,35 @@ def _table(title: str, subjects: Sequence[str], rows: Rows, reason: str | None) 
     return "\n".join([title, head, *(f"  {name:<24}" + "".join(f"{v:>28}" for v in row) for name, row in rows.items())])
 
 
+_MOST_PARTS = 8
+"""Tools shown of each comparison, those whose time differs most; `--json` has all."""
+
+
+def _parts_text(deltas: Deltas) -> list[str]:
+    parts = [*deltas.phases, *deltas.tools[:_MOST_PARTS]]
+    rows = [
+        f"  {part.part:<36}" + "".join(f"{number(known[name].difference):>14}" for name in _PART_COLUMNS)
+        for part in parts
+        if (known := {delta.metric: delta for delta in part.metrics})
+    ]
+    head = f"  {'':<36}" + "".join(f"{column:>14}" for column in _PART_COLUMNS.values())
+    texts = ["\n".join(["BY PHASE AND TOOL (differences, those in time first)", head, *rows])] if rows else []
+    calls = [
+        f"  {one.task}: call {one.call}, {one.baseline or 'none'} / {one.subject or 'none'}"
+        + (" with other arguments" if one.same_tool else "")
+        for one in deltas.first_differences
+    ]
+    return [*texts, *(["\n".join(["FIRST CALL THAT DIFFERS", *calls])] if calls else [])]
+
+
+_PART_COLUMNS = {"calls": "calls", "sum_ms": "ms", "retries": "retries", "wasted_ms": "wasted ms"}
+
+
 def _delta_line(delta: Delta) -> str:
     if delta.difference is None:
         return f"  {delta.metric:<14}{_NONE:>14}  {delta.reason}"
     ratio = "" if delta.ratio is None else f"  x{delta.ratio:.3f}"
-    interval = ""
+    interval = f"  no interval: {delta.reason}"
     if delta.interval is not None:
         interval = f"  [{delta.interval.low:,.2f} .. {delta.interval.high:,.2f}] over {delta.pairs} tasks"
     return f"  {delta.metric:<14}{delta.difference:>+14,.2f}{ratio}{interval}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 import typer
@@ -10,6 +11,8 @@ from app.core.config import Settings
 from app.core.errors import InputError
 from app.metrics.efficiency import Metrics
 from app.metrics.figures import Figures
+from app.metrics.usage import UsageBy, UsageReport, UsageRow
+from app.model.access import EVERYONE
 from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
 from app.service.library import ExportFormat
 from app.service.memories import MemoryPage
@@ -79,6 +82,39 @@ async def show_metrics(settings: Settings, build_id: str, as_json: bool) -> None
     async with open_reading(settings) as store:
         found = await store.recordings.metrics(build_id)
     typer.echo(found.model_dump_json(indent=2) if as_json else metrics_table(found))
+
+
+async def show_usage(settings: Settings, by: UsageBy, since: date | None, as_json: bool) -> None:
+    """Print what builds used since the day."""
+    async with open_reading(settings) as store:
+        found = await store.usage.usage(by, since, EVERYONE)
+    typer.echo(found.model_dump_json(indent=2) if as_json else usage_text(found))
+
+
+def usage_text(found: UsageReport) -> str:
+    """Return usage as a table for people; "-" = no data, ">=" = a lower bound."""
+    names = {"builds": 8, "valid": 7, "build s": 10, "calls": 9, "ok": 6, "call s": 10, "tokens": 11, "USD": 12}
+    head = f"{found.by.value:<24}" + "".join(f"{name:>{width}}" for name, width in names.items()) + f"{'USD/valid':>12}"
+    lines = [f"Since {found.since}", head, *(_usage_row(row) for row in (*found.rows, found.total))]
+    if found.slowest:
+        lines.append("")
+        lines += [
+            f"slowest: {one.tool}, {one.seconds:,.1f} s in {one.calls:,} calls of {one.mean_ms:,.1f} ms"
+            for one in found.slowest
+        ]
+    left = [f"{value} {name}" for name, value in found.budget_left.model_dump().items() if value is not None]
+    return "\n".join([*lines, *([f"left today: {', '.join(left)}"] if left else [])])
+
+
+def _usage_row(row: UsageRow) -> str:
+    usd = "-" if row.usd is None else f"{'' if row.cost_complete else '>='}{float(row.usd):,.4f}"
+    each = "-" if row.usd_per_valid_build is None else f"{row.usd_per_valid_build:,.4f}"
+    ok = "-" if row.ok_rate is None else f"{row.ok_rate:.0%}"
+    seconds = "-" if row.build_seconds is None else f"{row.build_seconds:,.0f}"
+    return (
+        f"{row.name:<24}{row.builds:>8}{row.valid:>7}{seconds:>10}{row.calls:>9}{ok:>6}{row.call_seconds:>10,.0f}"
+        f"{row.tokens:>11,}{usd:>12}{each:>12}"
+    )
 
 
 async def export_build(settings: Settings, build_id: str, form: ExportFormat) -> None:

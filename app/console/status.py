@@ -17,7 +17,16 @@ from app.core.config import Settings, resource_dir
 from app.core.errors import AppError
 from app.prompting.library import DomainReport, PromptLibrary
 from app.prompting.library import check as check_knowledge
-from app.wiring import ConfiguredEngines, install_pob, installed_pob, store_is_current, store_report, upgrade_store
+from app.wiring import (
+    ConfiguredEngines,
+    copy_store,
+    install_pob,
+    installed_pob,
+    probe_confinement,
+    store_is_current,
+    store_report,
+    upgrade_store,
+)
 
 
 def install(settings: Settings, version: str | None, source: Path | None) -> None:
@@ -47,6 +56,14 @@ def upgrade(settings: Settings) -> None:
     typer.echo("The store has the current schema.")
 
 
+def copy(source: str, target: str) -> None:
+    """Copy a store into an empty one and say what arrived."""
+    counts = copy_store(source, target)
+    for table, many in counts.items():
+        typer.echo(f"{table}: {many}")
+    typer.echo(f"Copied {sum(counts.values())} rows. The source is as it was.")
+
+
 async def check(settings: Settings, as_json: bool) -> Exit:
     """Check the store's invariants and print what is broken."""
     report = await store_report(settings)
@@ -58,9 +75,9 @@ async def check(settings: Settings, as_json: bool) -> Exit:
     return Exit.OK if report.sound else Exit.FAILED
 
 
-def doctor(settings: Settings, as_json: bool) -> Exit:
-    """Print versions, engine, store and settings; exit 1 when builds could not be made."""
-    report = examine(settings)
+async def doctor(settings: Settings, as_json: bool) -> Exit:
+    """Print versions, engine, what confines it, store and settings; exit 1 when builds could not be made."""
+    report = examine(settings) | {"confinement": await examine_confinement()}
     typer.echo(json.dumps(report, indent=2) if as_json else doctor_text(report))
     return Exit.OK if report["engine"]["usable"] and report["store"]["usable"] else Exit.FAILED
 
@@ -89,6 +106,14 @@ def examine(settings: Settings) -> dict[str, Any]:
     }
 
 
+async def examine_confinement() -> dict[str, Any]:
+    """Return what engine processes are kept from here, found out by trying; an empty `missing` means all of it."""
+    try:
+        return (await probe_confinement()).model_dump()
+    except AppError as error:
+        return {"refused": {}, "missing": {}, "problem": error.message}
+
+
 def _without_password(url: str) -> str:
     scheme, mark, rest = url.partition("://")
     credentials, at, host = rest.rpartition("@")
@@ -112,9 +137,18 @@ def doctor_text(report: dict[str, Any]) -> str:
         f"Engine: {engine['name']}" if engine["usable"] else f"Engine: none ({engine['problem']})",
         f"Path of Building: {report['pob']['version'] or 'not installed'} ({report['pob']['path']})",
         f"Store: {store['url']} ({state})",
+        "Engine processes cannot:",
+        *confinement_lines(report["confinement"]),
         "Settings:",
     ]
     return "\n".join([*lines, *(f"  {name}: {value}" for name, value in report["settings"].items())])
+
+
+def confinement_lines(confinement: dict[str, Any]) -> list[str]:
+    """Return a line per thing that an engine process tried, then one per guard that the kernel does not offer."""
+    tried = [f"  {name}: {'holds' if held else 'NOT HELD HERE'}" for name, held in confinement["refused"].items()]
+    missing = [f"  the kernel offers no guard {name!r}: {said}" for name, said in confinement["missing"].items()]
+    return [*tried, *missing, *([f"  not known: {confinement['problem']}"] if "problem" in confinement else [])]
 
 
 def check_domain(settings: Settings, as_json: bool) -> Exit:

@@ -40,6 +40,7 @@ class Settings(BaseSettings):
     reasoner: Literal["auto", "rules", "llm"] = "auto"
     llm_provider: Literal["openai", "anthropic"] = "openai"
     llm_base_url: str | None = None
+    llm_allow_private: bool = False
     llm_model: str | None = None
     llm_api_key: SecretStr | None = None
     llm_timeout_s: float = Field(default=60.0, gt=0)
@@ -59,8 +60,13 @@ class Settings(BaseSettings):
     cache_ttl_hours: float | None = Field(default=None, gt=0)
     cache_skip: str = ""
     memory: Literal["learn", "use", "off"] = "learn"
+    keep_event_days: float = Field(default=30.0, ge=0, le=100_000)
+    keep_days: float | None = Field(default=None, ge=0, le=100_000)
+    keep_gb: float | None = Field(default=None, ge=0)
     otel: Literal["off", "on"] = "off"
     api_tokens: SecretStr | None = None
+    token_builds_per_day: int | None = Field(default=None, ge=0)
+    token_requests_per_minute: int | None = Field(default=None, ge=1)
     data_dir: Path = Field(default_factory=lambda: Path.home() / ".local" / "share" / "buildwright")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 

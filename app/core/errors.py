@@ -2,8 +2,10 @@
 
 AppError(code, status, retryable)
 ├─ InputError 422        BadRequest 400 · TooLarge 413 · BadImport 422 · UnknownFact 422
+├─ NotPermitted 403         the token does not permit it
 ├─ NotFound 404
-├─ Conflict 409          NotReady · InvalidTransition · IdempotencyMismatch
+├─ Conflict 409          NotReady · InvalidTransition · IdempotencyMismatch · TreeUnavailable
+├─ RateLimited 429       QuotaUsed; `details["retry_after_s"]` says when a repeat can work
 ├─ NotAvailable 501      a call of the contract that this version does not have yet
 ├─ EngineError 502       EngineCrashed · EngineHung · EngineGarbage (retry in a new child)
 │                        EngineRefused 422 (the request is wrong, never retried) · EngineMissing 503
@@ -15,7 +17,7 @@ AppError(code, status, retryable)
 │                        LlmRefused · LlmGivenUp (none of these ends a build: the rules decide that step)
 ├─ ToolRefused 422       a language model asked for a tool in a way that cannot be served
 ├─ BudgetExceeded 402
-├─ StorageError 503      StorageBusy (retry) · StorageLocked (another process owns the file)
+├─ StorageError 503      StorageBusy · StorageFull (retry) · StorageLocked (another process owns the file)
 └─ LeaseLost             not a failure of the build: stop quietly, write nothing
 """
 
@@ -70,11 +72,37 @@ class UnknownFact(InputError):
     code = "unknown_fact"
 
 
+class NotPermitted(AppError):
+    """The access token does not permit this."""
+
+    code = "forbidden"
+    status = 403
+
+
+class RateLimited(AppError):
+    """The access token asks more often than it may; `details["retry_after_s"]` says how long to wait."""
+
+    code = "rate_limited"
+    status = 429
+    retryable = True
+
+
+class QuotaUsed(RateLimited):
+    """The access token has started as many builds today as it may."""
+
+    code = "quota_used"
+
+
 class NotFound(AppError):
     """No such build."""
 
     code = "not_found"
     status = 404
+
+    @classmethod
+    def of(cls, build_id: str) -> NotFound:
+        """Return that there is no such build, in the words that do not tell a missing one from somebody else's."""
+        return cls("there is no such build", build_id=build_id)
 
 
 class Conflict(AppError):
@@ -100,6 +128,12 @@ class IdempotencyMismatch(Conflict):
     """The idempotency key was used before with another body."""
 
     code = "idempotency_mismatch"
+
+
+class TreeUnavailable(Conflict):
+    """The passive tree cannot be drawn, because only Path of Building knows where its passives stand."""
+
+    code = "tree_unavailable"
 
 
 class NotAvailable(AppError):
@@ -261,6 +295,13 @@ class StorageBusy(StorageError):
     """The store is locked for the moment."""
 
     code = "storage_busy"
+    retryable = True
+
+
+class StorageFull(StorageError):
+    """There is no room left for the store; what it has is whole, and it goes on when there is."""
+
+    code = "storage_full"
     retryable = True
 
 

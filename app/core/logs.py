@@ -49,7 +49,7 @@ class Redactor:
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _PLAIN = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
-_QUIET = ("httpx", "httpcore", "aiosqlite", "alembic", "asyncio", "urllib3")
+_QUIET = ("httpx", "httpcore", "aiosqlite", "alembic", "asyncio", "urllib3", "procrastinate")
 """Libraries whose debug output would drown ours, or print requests with their headers."""
 
 

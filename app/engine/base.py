@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from app.engine.client import ProcessSession
 from app.model.blueprint import Blueprint, Change
-from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 
 Outputs = dict[str, float]
@@ -34,6 +34,10 @@ class Facts(Protocol):
 
     async def nodes(self) -> list[NodeFact]:
         """Return all passives of the current tree, ascendancies included, sorted by id."""
+        ...
+
+    async def edges(self) -> list[EdgeFact]:
+        """Return all connections of the current tree as they are drawn, sorted; none when the engine has no drawing."""
         ...
 
     async def bases(self) -> list[BaseFact]:
@@ -135,6 +139,7 @@ _MAX_REMEMBERED = 512
 _CLASSES = TypeAdapter(list[ClassFact])
 _GEMS = TypeAdapter(list[GemFact])
 _NODES = TypeAdapter(list[NodeFact])
+_EDGES = TypeAdapter(list[EdgeFact])
 _BASES = TypeAdapter(list[BaseFact])
 _AFFIXES = TypeAdapter(list[AffixFact])
 _UNIQUES = TypeAdapter(list[UniqueFact])
@@ -164,6 +169,10 @@ class ProcessFacts:
     async def nodes(self) -> list[NodeFact]:
         """Return all passives of the current tree, ascendancies included, sorted by id."""
         return await self._all("nodes", {}, _NODES)
+
+    async def edges(self) -> list[EdgeFact]:
+        """Return all connections of the current tree as they are drawn, sorted."""
+        return await self._all("edges", {}, _EDGES)
 
     async def bases(self) -> list[BaseFact]:
         """Return all item bases that a player can hold, sorted by name."""

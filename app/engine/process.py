@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from app.core.errors import EngineCrashed, EngineError
-from app.engine.base import Facts, ProcessFacts, Session
+from app.engine.base import Facts, ProcessFacts
 from app.engine.channel import Channel
 from app.engine.client import ProcessSession, SessionLimits
 from app.engine.protocol import MAX_LINE_BYTES
 from app.engine.spares import Spares
 from app.engine.zygote import Child, Zygote, launch
 from app.model.stats import EngineVersion
+
+_log = logging.getLogger(__name__)
 
 
 class ProcessEngine:
@@ -45,6 +48,7 @@ class ProcessEngine:
         self._max_line_bytes = max_line_bytes
         self._zygote: Zygote | None = None
         self._version: EngineVersion | None = None
+        self._missing: dict[str, str] = {}
         self._closed = False
         self._starting = asyncio.Lock()
         self._free = asyncio.Semaphore(workers)
@@ -65,6 +69,11 @@ class ProcessEngine:
         return self._version
 
     @property
+    def missing_guards(self) -> dict[str, str]:
+        """What the kernel does not offer to keep the children in, with what it said; see `app.engine.sandbox`."""
+        return self._missing
+
+    @property
     def facts(self) -> Facts:
         """What it knows about the game."""
         return self._facts
@@ -75,7 +84,7 @@ class ProcessEngine:
         zygote = {self._zygote.pid} if self._zygote is not None else set()
         return zygote | {pid for pid in sessions if pid is not None}
 
-    def session(self) -> AbstractAsyncContextManager[Session]:
+    def session(self) -> AbstractAsyncContextManager[ProcessSession]:
         """Open a session; it gets a forked child at the first call, and leaving the context ends it."""
         return self._session()
 
@@ -101,7 +110,7 @@ class ProcessEngine:
             await zygote.close()
 
     @asynccontextmanager
-    async def _session(self) -> AsyncIterator[Session]:
+    async def _session(self) -> AsyncIterator[ProcessSession]:
         async with self._free:
             session = ProcessSession(self._open_channel, self._limits)
             self._sessions.add(session)
@@ -143,6 +152,7 @@ class ProcessEngine:
                 await dead.close()
             self._zygote = await self._launch()
             self._note_version(self._zygote.version)
+            self._note_missing(self._zygote.missing)
             return self._zygote
 
     async def _launch(self) -> Zygote:
@@ -158,3 +168,8 @@ class ProcessEngine:
         if self._version not in (None, version):
             self._facts.forget()
         self._version = version
+
+    def _note_missing(self, missing: dict[str, str]) -> None:
+        if missing and missing != self._missing:
+            _log.warning("the kernel does not confine engine processes wholly", extra={"missing": missing})
+        self._missing = missing

@@ -1,4 +1,8 @@
-"""What an engine child gives up before it sees a build: its parent's death kills it, and it may write nothing."""
+"""What an engine process gives up before it sees a build: its parent's death kills it, the rest the kernel keeps in.
+
+Each guard is the kernel's, set by the process on itself, passed on to what it forks and never taken off again. One that
+this kernel does not have is reported, and the others hold all the same.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,68 @@ import ctypes
 import os
 import resource
 import signal
+import site
+import struct
+import sysconfig
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
+import app
+from app.engine import kernel, landlock, seccomp
+
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_CAPABILITY_VERSION = 0x20080522
 _MAX_OPEN_FILES = 256
+_SYSTEM_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+
+CALL_FILTER = "seccomp"
+"""The guard that is narrower in a session than in the zygote."""
 
 
 def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent dies; end at once when that has already happened."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def limit_session(memory_bytes: int) -> None:
-    """Forbid core dumps, writing files and new processes, and bound what this process may add to its memory."""
+def confine_zygote(files: Iterable[Path], memory_bytes: int) -> dict[str, str]:
+    """Keep this process, and what it forks, to reading these files and the interpreter's, and to calculating.
+
+    It may add so many bytes to its memory, write no file and dump no core. Returns the guards that this kernel does
+    not offer, with what it said instead.
+    """
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, 0)
-    _lower(resource.RLIMIT_NPROC, 0)
     _lower(resource.RLIMIT_NOFILE, _MAX_OPEN_FILES)
     _lower(resource.RLIMIT_AS, _address_space_bytes() + memory_bytes)
+    readable = [*files, *_interpreter_files()]
+    guards: dict[str, Callable[[], object]] = {
+        "no new privileges": lambda: kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1),
+        "no capabilities": _drop_capabilities,
+        "landlock": lambda: landlock.confine_to(readable),
+        CALL_FILTER: lambda: seccomp.install(seccomp.ZYGOTE),
+    }
+    missing = {}
+    for name, guard in guards.items():
+        try:
+            guard()
+        except OSError as exc:
+            missing[name] = str(exc.strerror)
+    return missing
+
+
+def confine_session(descriptor: int, missing: Iterable[str]) -> None:
+    """Take from a forked session what the zygote still had: other descriptors, forking, and changes of its own bounds.
+
+    Raises:
+        OSError: the kernel refuses what it granted the zygote, which had all guards but the missing ones.
+    """
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, _MAX_OPEN_FILES)
+    _lower(resource.RLIMIT_NPROC, 0)
+    if CALL_FILTER not in missing:
+        seccomp.install(seccomp.SESSION)
 
 
 def resident_bytes(pid: int) -> int:
@@ -44,3 +90,17 @@ def _lower(limit: int, value: int) -> None:
     _, hard = resource.getrlimit(limit)
     bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(limit, (bounded, bounded))
+
+
+def _interpreter_files() -> set[Path]:
+    """Return where Python, its packages, the system's libraries, our own code and the facts beside it are."""
+    paths = sysconfig.get_paths()
+    packages = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    found = [paths["stdlib"], paths["platstdlib"], paths["purelib"], paths["platlib"], *packages, *_SYSTEM_LIBRARIES]
+    own = Path(app.__file__).resolve().parent
+    return {*map(Path, found), own, own.parent / "domain"}
+
+
+def _drop_capabilities() -> None:
+    # a header (version, this process) and three words twice: nothing effective, permitted or inheritable
+    kernel.call("capset", ctypes.create_string_buffer(struct.pack("Ii", _CAPABILITY_VERSION, 0)), bytes(24))

@@ -1,9 +1,10 @@
 """The engine's child program: load a backend once, then fork a fresh session from it for each request.
 
 `python -m app.engine.worker --backend pob --pob PATH --control-fd N` is the zygote. Over the control socket
-(SOCK_SEQPACKET, one JSON object per message) it first says {"ready": version} or {"error": {code, message}}. Then each
-message {"fork": n} carries one end of a socket pair; the zygote forks a child that serves the line protocol on it, and
-answers {"fork": n, "pid": pid} together with a pidfd of the child. {"check": n} is answered with the same.
+(SOCK_SEQPACKET, one JSON object per message) it first says {"ready": version, "missing": {guard: reason}}, guards
+of the sandbox that the kernel lacks, or {"error": {code, message}}. Then each message {"fork": n} carries one end of a
+socket pair; the zygote forks a child that serves the line protocol on it, and answers {"fork": n, "pid": pid} together
+with a pidfd of the child. {"check": n} is answered with the same.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ import select
 import socket
 import sys
 import traceback
+from collections.abc import Collection
+from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from app.engine.protocol import INTERNAL, MAX_LINE_BYTES, Backend, Call, Refused
-from app.engine.sandbox import die_with_parent, limit_session
+from app.engine.sandbox import confine_session, confine_zygote, die_with_parent
 
 BACKENDS = {
     "pob": "app.engine.pob.backend:PobBackend",
@@ -34,10 +37,10 @@ _MAX_MESSAGE_CHARS = 2000
 class ForkServer:
     """Forks sessions on request and reaps them, until its control socket closes."""
 
-    def __init__(self, control: socket.socket, backend: Backend, memory_bytes: int) -> None:
+    def __init__(self, control: socket.socket, backend: Backend, missing: Collection[str]) -> None:
         self._control = control
         self._backend = backend
-        self._memory_bytes = memory_bytes
+        self._missing = missing
         self._children: dict[int, int] = {}
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
@@ -82,11 +85,8 @@ class ForkServer:
         status = 1
         try:
             die_with_parent(parent)
-            self._control.close()
-            for pidfd in self._children:
-                os.close(pidfd)
-            limit_session(self._memory_bytes)
             with socket.socket(fileno=fd) as connection, connection.makefile("rwb") as stream:
+                confine_session(fd, self._missing)
                 serve(cast(BinaryIO, stream), self._backend)
             status = 0
         except BrokenPipeError:
@@ -136,6 +136,8 @@ def main(argv: list[str] | None = None) -> int:
     control = socket.socket(fileno=options.control_fd)
     try:
         backend = load_backend(options.backend, options.pob)
+        # From here on code runs that is not ours alone: Path of Building boots.
+        missing = confine_zygote([Path(options.pob)] if options.pob is not None else [], options.memory_bytes)
         version = backend.warm()
     except Exception as exc:
         traceback.print_exc()
@@ -144,8 +146,8 @@ def main(argv: list[str] | None = None) -> int:
     # Nothing loaded so far will be freed: keep the collector from touching (and so copying) the pages sessions share.
     gc.collect()
     gc.freeze()
-    control.send(json.dumps({"ready": version}).encode())
-    ForkServer(control, backend, options.memory_bytes).run()
+    control.send(json.dumps({"ready": version, "missing": missing}).encode())
+    ForkServer(control, backend, missing).run()
     return 0
 
 

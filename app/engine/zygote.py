@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 import app
 from app.core.errors import EngineCrashed, EngineError, EngineGarbage, EngineHung, EngineMissing
 from app.model.stats import EngineVersion
 
 _STDERR_TAIL_BYTES = 4096
+_GUARDS = TypeAdapter(dict[str, str])
 _IMPORT_ROOT = str(Path(app.__file__).resolve().parent.parent)
 
 
@@ -65,6 +66,7 @@ class Zygote:
         self._requests = 0
         self._lost = False
         self._version: EngineVersion | None = None
+        self._missing: dict[str, str] = {}
 
     async def warm(self, deadline_s: float) -> None:
         """Wait until the backend is loaded.
@@ -80,7 +82,8 @@ class Zygote:
             raise kind(f"the engine could not start: {error.get('message')}")
         try:
             self._version = EngineVersion.model_validate(message["ready"])
-        except ValidationError as exc:
+            self._missing = _GUARDS.validate_python(message["missing"])
+        except (KeyError, ValidationError) as exc:
             raise EngineGarbage("the engine does not say what it is") from exc
 
     @property
@@ -88,6 +91,11 @@ class Zygote:
         """What the warmed backend says it is."""
         assert self._version is not None, "warm() sets it"
         return self._version
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Guards of the sandbox that the kernel does not offer, with what it said."""
+        return self._missing
 
     @property
     def alive(self) -> bool:

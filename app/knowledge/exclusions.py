@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
@@ -11,10 +12,18 @@ from app.knowledge.weapons import matches, word_of
 from app.knowledge.words import phrase
 from app.model.facts import BaseFact, GemFact, NodeFact
 
-_NOT_OF_PASSIVES = frozenset({"unique", "flask", "charm", "jewel", "meta", "spirit", "elemental"})
-_BELONGS = {"flask": "Flask", "charm": "Charm", "jewel": "Jewel"}
+_BELONGS = {
+    term.casefold(): term
+    for term in ("Flask", "Charm", "Jewel", "Ring", "Amulet", "Belt", "Boots", "Gloves", "Helmet", "Body Armour")
+}
+"""Excluded kinds of items and the bases that are of the kind: their slot stays empty."""
+_NOT_OF_PASSIVES = frozenset({"unique", "meta", "spirit", "elemental", *_BELONGS})
+_NOT_OF_GEMS = frozenset(_BELONGS)
 _STEMS = {"skeleton": "skeletal"}
 """How the game's names say what players say."""
+
+GRANTS = re.compile(r"Grants Skill: (?:Level \S+ )?(.+?)(?: Minion)?$", re.MULTILINE)
+"""How an item says that it grants a skill."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Exclusions:
             return True
         if "spirit" in self.terms and gem.spirit > 0:
             return True
-        unwanted = {term.replace(" ", "") for term in self.terms}
+        unwanted = {term.replace(" ", "") for term in self.terms - _NOT_OF_GEMS}
         unwanted |= set(ELEMENTS) if "elemental" in self.terms else set()
         return bool(unwanted & tags(gem))
 
@@ -61,9 +70,14 @@ class Exclusions:
         return any(_spoken(term) in lines for term in self.terms - _NOT_OF_PASSIVES)
 
     def item(self, title: str, base: BaseFact, *, unique: bool) -> bool:
-        """Say whether an item is excluded: by its name or base, as a unique, or as a kind of item or weapon."""
+        """Say whether an item is excluded: by its name or base, as a unique, as a kind of item or weapon, or because
+        of a skill that its base grants.
+        """
         if not self.written:
             return False
+        granted = GRANTS.findall("\n".join(base.implicits))
+        if any(self.gem(GemFact(id=name, name=name, kind="active")) for name in granted):
+            return True
         if phrase(base.name) in self.written or (unique and phrase(title) in self.written):
             return True
         if unique and "unique" in self.terms:

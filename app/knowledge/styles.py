@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from app.model.damage import SHARE_AFTER_HIT, SHARES
+
 OF_MAIN_SKILL = frozenset(
     {
         "attack", "bear", "bleed", "channelling", "companion", "critical", "damage_over_time", "grenade", "ignite",
@@ -21,15 +23,15 @@ OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "war
 OVER_TIME: Mapping[str, float] = MappingProxyType(
     {
         "Contagion": 1.0,
-        "Profane Ritual": 1.0,
         "Tornado": 1.0,
-        "Incinerate": 0.5,
-        "Exsanguinate": 0.45,
-        "Flame Wall": 0.2,
+        "Essence Drain": 0.63,
+        "Soulrend": 0.56,
+        "Flame Wall": 0.14,
+        "Incinerate": 0.08,
     }
 )
-"""Share of damage over time in what Path of Building 0.20 calculates at once of the bare skill at level 90. Of others
-with such damage (Essence Drain, Soulrend) it calculates that apart from the hit."""
+"""Share of damage over time in the damage that counts (docs/damage.md) of the bare spell at level 90 with a plain wand.
+Of attacks it depends on the weapon, and what needs corpses has no figure."""
 
 SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -43,9 +45,26 @@ SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 MAXIMUM_BLOCK = 75.0
 """Percent: no character blocks more without help."""
 
+CRITICAL_CHANCE = 30.0
+"""Percent of hits that must be critical, at the double damage that they deal without help, to be worth calling a build
+after them."""
+
+HALF = 0.5
+"""Share of the damage from which a build is called after it."""
+
+LEAST_AILMENT = 0.25
+"""Share of the damage from which a build counts as one that poisons, ignites or makes bleed: the hit comes with it."""
+
 _AT_ANY_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
-    {"max_block": ("EffectiveBlockChance", MAXIMUM_BLOCK)}
+    {
+        "max_block": ("EffectiveBlockChance", MAXIMUM_BLOCK),
+        "critical": ("CritChance", CRITICAL_CHANCE),
+        "damage_over_time": (SHARE_AFTER_HIT, HALF),
+        **{kind.value: (share, LEAST_AILMENT) for kind, share in SHARES.items()},
+    }
 )
+_OWN = frozenset({"critical", "damage_over_time", *SHARES})
+"""Of whoever deals the damage: a minion's are not asked for, because a candidate shows the character's."""
 _PER_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
         "strength_stacking": ("Str", 3.5),
@@ -63,7 +82,9 @@ _PER_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
 
 
 def style_targets(styles: Iterable[str], level: int) -> dict[str, float]:
-    """Return the figures that the styles ask for at the level, under the engine's names."""
+    """Return the figures that the styles ask for at the level, under the engine's names; a minion's are its own."""
     wished = set(styles)
+    if wished & OF_MINIONS:
+        wished -= _OWN
     found = {stat: value for style, (stat, value) in _AT_ANY_LEVEL.items() if style in wished}
     return found | {stat: value * level for style, (stat, value) in _PER_LEVEL.items() if style in wished}

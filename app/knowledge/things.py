@@ -24,7 +24,7 @@ class ThingKind(StrEnum):
 
 @dataclass(frozen=True)
 class Thing:
-    """A named thing; `id` is the engine's: a gem's id, a passive's number as text, else the name."""
+    """A named thing; `id` is the engine's: a gem's id, a passive's number as text, a unique's base, a base's name."""
 
     kind: ThingKind
     id: str
@@ -44,7 +44,7 @@ def things_among(
     named += [
         Thing(ThingKind(node.kind), str(node.id), node.name) for node in nodes if node.kind in ("keystone", "notable")
     ]
-    named += [Thing(ThingKind.UNIQUE, unique.name, unique.name) for unique in uniques]
+    named += [Thing(ThingKind.UNIQUE, unique.base, unique.name) for unique in uniques]
     named += [Thing(ThingKind.BASE, base.name, base.name) for base in bases]
     return by_name(named)
 

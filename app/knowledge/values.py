@@ -19,6 +19,9 @@ MAX_WORDS = 20
 _ALLOWED_CONTROLS = frozenset("\t\n\r")
 _NUMBER = re.compile(r"\D*(\d{1,9})\D*")
 _BETWEEN = re.compile(r"\s*(?:[,;/]|\band\b|\bor\b)\s*", re.I)
+_BETWEEN_NAMES = re.compile(r"\s*[,;/]\s*")
+_NAMES = frozenset({Kind.NAME, Kind.PHRASE})
+"""Kinds whose values may have an "and" of their own ("Hand of Wisdom and Action")."""
 _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 MOST_TARGET = 1e12
 """From here on an engine's figure has no bound, so nobody can ask for it."""
@@ -67,11 +70,11 @@ def value_of(constraint: InvariantType, value: object) -> InvariantValue:
     if constraint.kind is Kind.FLAG:
         found = value if isinstance(value, bool) else None
     elif constraint.kind is Kind.NUMBER:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        found = int(str(value)) if whole and constraint.least <= int(str(value)) <= constraint.most else None
+        number = value if isinstance(value, int) and not isinstance(value, bool) else constraint.least - 1
+        found = number if constraint.least <= number <= constraint.most else None
     elif constraint.kind is Kind.TARGET:
-        number = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
-        found = number if 0 < number < MOST_TARGET else None
+        figure = value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+        found = float(figure) if 0 < figure < MOST_TARGET else None  # compared before: no float holds every integer
     elif isinstance(value, str) or (isinstance(value, list) and constraint.count is not Count.ONE):
         found = _texts(constraint, value if isinstance(value, list) else [value])
     if found is None:
@@ -81,6 +84,8 @@ def value_of(constraint: InvariantType, value: object) -> InvariantValue:
 
 def _texts(constraint: InvariantType, texts: list[object]) -> InvariantValue:
     """Return the texts as the constraint's word or words, or None when one of them is none."""
+    if len(texts) > MAX_WORDS:
+        return None
     found: list[str] = []
     for text in texts:
         if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT or not is_plain_text(text):
@@ -96,12 +101,12 @@ def _texts(constraint: InvariantType, texts: list[object]) -> InvariantValue:
             found.append(text)
     found = list(dict.fromkeys(found))
     if constraint.count is Count.LIST:
-        return found if len(texts) <= MAX_WORDS else None
-    return None if not 0 < len(texts) <= MAX_WORDS else found[0] if len(found) == 1 else found
+        return found
+    return None if not found else found[0] if len(found) == 1 else found
 
 
 def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
-    """Return what the words of an answer say about the constraint.
+    """Return what the words of an answer say about the constraint; where names end at an "and" `known_to` says.
 
     Raises:
         Unusable: they say nothing that the constraint can have.
@@ -120,14 +125,22 @@ def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
         return value_of(constraint, text if asked is None else asked)
     if constraint.count is Count.ONE:
         return value_of(constraint, text)
-    parts: list[str] = [part for part in _BETWEEN.split(text.strip()) if part]
+    between = _BETWEEN_NAMES if constraint.kind in _NAMES else _BETWEEN
+    parts: list[str] = [part for part in between.split(text.strip()) if part]
     if constraint.kind is Kind.WORD and any(meant in (phrase(n), *p) for n, p in words_of(constraint).items()):
         parts = [text]
     return value_of(constraint, parts)
 
 
 def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:
-    """Return the value with names as the engine writes them; None when it knows nothing like one of them."""
+    """Return the value with names as the engine writes them; None when it knows nothing like one of them.
+
+    A text that is no name as a whole is several, joined by "and" or "or".
+    """
+    if constraint.kind in _NAMES:
+        texts = as_list(value)
+        whole = [[text] if known_name(text, catalogue) else _BETWEEN.split(text) for text in texts]
+        value = list(dict.fromkeys(part.strip() for parts in whole for part in parts if part.strip())) or value
     if constraint.kind is Kind.CLASS:
         names = [fact.name for fact in catalogue.classes]
     elif constraint.kind is Kind.ASCENDANCY:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from app.core.errors import LlmBadOutput, LlmRejected
 from app.llm import anthropic, openai
+from app.llm.addresses import AddressRule
 from app.llm.base import Message, Reply, ToolSpec
 from app.llm.http import JsonClient
 
@@ -66,13 +67,15 @@ class HttpChatModel:
         base_url: str | None,
         timeout_s: float,
         stream: bool = False,
+        rule: AddressRule | None = None,
     ) -> None:
         self._stream = stream
         self._provider: ProviderName = provider
         self._model = model
         self._format = FORMATS[provider]
         self._complaints: list[str] = []
-        self._client = JsonClient(base_url or DEFAULT_BASE_URLS[provider], self._format.headers(key), timeout_s)
+        address = base_url or DEFAULT_BASE_URLS[provider]
+        self._client = JsonClient(address, self._format.headers(key), timeout_s, rule=rule)
 
     @property
     def provider(self) -> str:

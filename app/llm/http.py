@@ -1,7 +1,8 @@
 """The only importer of the HTTP library: JSON posts to a language model, and file downloads.
 
 Every exchange is bounded in time (one deadline for the whole of it) and in bytes; redirects of a post are refused,
-so a key never travels to another host; compressed answers are not asked for and not accepted.
+so a key never travels to another host; a host is called at the address that was checked; compressed answers are not
+asked for and not accepted.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 import httpx
 
 from app.core.errors import AppError, LlmBadOutput, LlmRateLimited, LlmRejected, LlmTimeout, LlmUnavailable
+from app.llm.addresses import AddressRefused, AddressRule
 
 MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
 _IDENTITY = {
@@ -33,6 +35,36 @@ class DownloadFailed(AppError):
     status = 502
 
 
+class _CheckedTransport(httpx.AsyncBaseTransport):
+    """Connects to the very address that was checked, so that a name cannot lead elsewhere a moment later."""
+
+    def __init__(self, rule: AddressRule) -> None:
+        self._rule = rule
+        self._inner = httpx.AsyncHTTPTransport(trust_env=False)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; the certificate must be that of the name.
+
+        Raises:
+            LlmRejected: the name leads where it must not.
+            httpx.HTTPError: the exchange fails.
+        """
+        url = request.url
+        try:
+            address = await self._rule.address(url.host, url.port or (443 if url.scheme == "https" else 80))
+        except AddressRefused as error:
+            raise LlmRejected(error.message) from error
+        except OSError as error:
+            raise httpx.ConnectError(f"{url.host} cannot be resolved: {error}") from error
+        request.extensions = {**request.extensions, "sni_hostname": url.host}
+        request.url = url.copy_with(host=address)
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
 class JsonClient:
     """Posts JSON to one base URL. `timeout_s` is the deadline of a whole exchange in seconds."""
 
@@ -43,6 +75,7 @@ class JsonClient:
         timeout_s: float,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
+        rule: AddressRule | None = None,
         max_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._timeout_s = timeout_s
@@ -54,7 +87,7 @@ class JsonClient:
             timeout=timeout_s,
             follow_redirects=False,
             trust_env=False,
-            transport=transport,
+            transport=transport or _CheckedTransport(rule or AddressRule()),
         )
 
     async def close(self) -> None:

@@ -50,8 +50,8 @@ class PriceTable:
         self._version = f"genai-prices {version('genai-prices')}"
 
     def cost(self, provider: str, model: str, usage: Usage | None, at: datetime | None = None) -> CallCost:
-        """Return the cost of one request; without usage it is unknown."""
-        if usage is None:
+        """Return the cost of one request; without usage, or where its figures contradict each other, it is unknown."""
+        if usage is None or usage.cache_read + usage.cache_write > usage.input:
             return CallCost()
         if price := self._overrides.get(model):
             return CallCost(usd=_charge(price, usage), source="config", price_version="config")

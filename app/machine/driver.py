@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 from app.core.clock import Clock, SystemClock
@@ -44,13 +45,16 @@ class ContextFactory(Protocol):
 class DriverLimits:
     """Bounds on one build.
 
-    `budget_s`: seconds of work since the build was last taken up, None = unbounded. `attempts`: how often it may be
-    taken up without reaching a checkpoint. `poll_s`: how often a step in flight is checked for cancellation.
+    `budget_s`: seconds of work since the build was last taken up, None = unbounded. `attempts`: how often its process
+    may end without a checkpoint before the build is set aside; `pauses_s`: for how many seconds then, before each trial
+    in which nothing else runs. When its process has ended in as many trials, the build has failed.
+    `poll_s`: how often a step in flight is checked for cancellation.
     `partial_s`: how long measuring what there is of an interrupted build may take.
     """
 
     budget_s: float | None = None
     attempts: int = 5
+    pauses_s: tuple[float, ...] = (5.0, 30.0, 180.0)
     poll_s: float = 0.2
     partial_s: float = 30.0
 
@@ -76,31 +80,54 @@ class Driver:
         self._memory = memory or NoMemory()
         self._observer = observer or _Nobody()
 
-    async def drive(self, build_id: str, stop: asyncio.Event | None = None) -> None:
+    async def drive(self, build_id: str, stop: asyncio.Event | None = None, *, alone: bool = False) -> None:
         """Work on the build until it is finished, lost to another runner, or `stop` is set between two steps.
 
-        What goes wrong with the build is written into it, never raised.
+        What goes wrong with the build is written into it, never raised. A build whose process ended too often is set
+        aside; from then on it is driven `alone`, while nothing else runs, for the one step that was interrupted.
 
         Raises:
             StorageError: the store failed; the build stays runnable from its last checkpoint.
         """
-        lease = await claim(self._store, build_id)
+        lease = await claim(self._store, build_id, alone=alone)
         if lease is None:
             return
         run = _Run(lease, self._limits, self._clock)
+        trial = lease.record.alone
         self._observer.taken_up(lease.record)
         try:
+            if lease.record.attempts > self._limits.attempts and not trial:
+                await self._judge(lease)
+                return
             while lease.running and not (stop is not None and stop.is_set()):
                 await lease.write(await self._next(run))
+                if trial:
+                    break
         except LeaseLost:
-            _log.info("another runner took the build over", extra={"build_id": build_id})
+            _log.info("another runner took the build over, or it is gone", extra={"build_id": build_id})
         finally:
+            if lease.running:
+                await lease.release()
             self._observer.put_down(lease.record)
+
+    async def _judge(self, lease: Lease) -> None:
+        """Set a build aside that was interrupted again and again; fail it once it has ended its process all alone.
+
+        Raises:
+            LeaseLost: another runner claimed the build.
+        """
+        record, pauses_s = lease.record, self._limits.pauses_s
+        if record.cancel_requested:
+            await lease.write(checkpoints.cancelled(record))
+        elif record.trials >= len(pauses_s):
+            sentence = "The build ended its process again and again, also while nothing else ran."
+            await lease.write(checkpoints.failed(record, "crash_loop", sentence))
+        else:
+            _log.warning("a build is set aside", extra={"build_id": record.id, "trials": record.trials})
+            await lease.set_aside(self._clock.now() + timedelta(seconds=pauses_s[record.trials]))
 
     async def _next(self, run: _Run) -> Checkpoint:
         record = run.lease.record
-        if record.attempts > self._limits.attempts:
-            return checkpoints.failed(record, "crash_loop", "The build ended its process again and again.")
         try:
             await run.check()
             return await watched(self._step(record), run.look, self._limits.poll_s)

@@ -1,7 +1,8 @@
 """Expectations: what the recorded calls of a build must and must not show.
 
-Evaluated on persisted calls only. `expect` entries are independent unless they say `order: in_order` (each must match
-after the previous in-order one) or `times` (then a call counts for one expectation only).
+Evaluated on persisted calls only, within a bounded time. `expect` entries are independent unless they say
+`order: in_order` (each must match after the previous in-order one) or `times` (then a call counts for one expectation
+only).
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from app.core.errors import InputError
-from app.metrics.matchers import Match, Matcher, compile_pattern, parse_matcher
+from app.metrics.limits import check_time, compile_pattern, in_time
+from app.metrics.matchers import Match, Matcher, parse_matcher
 from app.model.base import Model
 
 _MISSING: Final = object()
@@ -25,13 +27,18 @@ def parse_arguments(specs: Mapping[str, object]) -> dict[str, Matcher]:
     Raises:
         InvalidMatcher: one of them is unusable.
     """
-    return {str(key): parse_matcher(spec) for key, spec in specs.items()}
+    matchers = {}
+    for key, spec in specs.items():
+        check_time()
+        matchers[str(key)] = parse_matcher(spec)
+    return matchers
 
 
 def match_arguments(matchers: Mapping[str, Matcher], arguments: object) -> Match:
     """Compare all keys in sorted order; every failure is named, joined by "; "."""
     failures = []
     for key, matcher in sorted(matchers.items()):
+        check_time()
         value = lookup(arguments, key)
         missing = Match(matcher.wants_absence, "not present on the call")
         found = missing if is_missing(value) else matcher.match(value)
@@ -63,7 +70,8 @@ def is_missing(value: object) -> bool:
 
 
 ToolName = Annotated[str, Field(min_length=1, max_length=200)]
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000, strict=True)]
+Arguments = Annotated[dict[str, Any], Field(max_length=50)]
 
 
 class RecordedCall(Model):
@@ -93,8 +101,8 @@ class Expectation(Model):
     """A call that must be there: `tool` is an exact name or `/regex/` over the whole name."""
 
     tool: ToolName
-    args: dict[str, Any] = Field(default_factory=dict)
-    require_ok: bool = True
+    args: Arguments = Field(default_factory=dict)
+    require_ok: StrictBool = True
     times: Times | None = None
     order: Literal["any", "in_order"] = "any"
 
@@ -103,7 +111,7 @@ class Forbidden(Model):
     """A call that must not be there, whatever its outcome."""
 
     tool: ToolName
-    args: dict[str, Any] = Field(default_factory=dict)
+    args: Arguments = Field(default_factory=dict)
 
 
 class Expectations(Model):
@@ -147,22 +155,24 @@ def check_usable(wanted: Expectations) -> None:
     """Return when everything in the request can be evaluated.
 
     Raises:
-        InvalidMatcher, InputError: a matcher or tool name is unusable.
+        InvalidMatcher, InputError: a matcher or tool name is unusable, or making all of them takes too long.
     """
-    for item in wanted.expect:
-        _finder(item.tool, item.args, item.require_ok)
-    for forbidden in wanted.forbidden_tools:
-        _forbidden_finder(forbidden)
+    with in_time():
+        _finders(wanted)
 
 
 def evaluate(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
     """Check the calls.
 
     Raises:
-        InvalidMatcher: a matcher or tool pattern is unusable; nothing has been evaluated then.
+        InvalidMatcher: a matcher or tool pattern is unusable, or the evaluation takes too long.
     """
-    finders = [_finder(item.tool, item.args, item.require_ok) for item in wanted.expect]
-    forbidden = [_forbidden_finder(item) for item in wanted.forbidden_tools]
+    with in_time():
+        return _evaluated(wanted, calls)
+
+
+def _evaluated(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
+    finders, forbidden = _finders(wanted)
     checks = _check_expected(wanted.expect, finders, calls)
     for name in wanted.required_tools:
         matched = [call.sequence for call in calls if call.tool_name == name]
@@ -190,6 +200,12 @@ def evaluate(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
 Finder = Callable[[RecordedCall], tuple[bool, str]]
 
 
+def _finders(wanted: Expectations) -> tuple[list[Finder], list[tuple[str, Finder]]]:
+    """Return what finds the calls of each expectation, and with its name of each forbidden tool."""
+    expected = [_finder(item.tool, item.args, item.require_ok) for item in wanted.expect]
+    return expected, [_forbidden_finder(item) for item in wanted.forbidden_tools]
+
+
 def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
     """Return what tells whether a call is the one, and why not when only its arguments are wrong."""
     if len(tool) > 2 and tool.startswith("/") and tool.endswith("/"):
@@ -201,6 +217,7 @@ def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
     matchers = parse_arguments(args)
 
     def find(call: RecordedCall) -> tuple[bool, str]:
+        check_time()
         name = call.tool_name
         if name != tool if pattern is None else pattern.fullmatch(name) is None:
             return False, ""

@@ -5,15 +5,16 @@ Pure, and the same on every run; null wherever there is nothing to divide by.
 
 from __future__ import annotations
 
-import random
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from math import ceil, inf, sqrt
-from statistics import fmean, median
+from itertools import groupby
+from math import ceil, inf
+from statistics import median
 
+from app.metrics.statistics import Interval, wilson
 from app.model.base import Model
 from app.model.events import Attempt, CacheUse, CallOutcome, ToolKind
 from app.telemetry.prometheus import SECONDS
@@ -25,16 +26,6 @@ _MILLISECOND = timedelta(milliseconds=1)
 _NEVER = inf
 _ANSWERED_FROM_CACHE = (CacheUse.HIT, CacheUse.COALESCED)
 _CACHE_LOOKUPS = (*_ANSWERED_FROM_CACHE, CacheUse.MISS)
-_Z95 = 1.959963984540054
-_RESAMPLES = 2000
-_SEED = 20240229
-
-
-class Interval(Model):
-    """A 95 % interval."""
-
-    low: float
-    high: float
 
 
 class Figures(Model):
@@ -43,8 +34,10 @@ class Figures(Model):
     A call is all attempts with one id; its last attempt decides whether it succeeded. Latencies are those of executed
     attempts that ended ok or in a timeout, by nearest rank. `busy_ms`: length of the union of all intervals;
     `sum_ms`: their sum, `wasted_ms` that of attempts that were not ok, both without calls that only contain others.
-    `wall_ms`: from the first start to the last end, `idle_ms` its part without any attempt. `histogram`: attempts of
-    the latency sample by upper bound in seconds. `*_interval`: 95 % (Wilson). `saved_ms`: what answers from the cache
+    `wall_ms`: from the first start to the last end, of a phase that was entered again summed over its stays; `idle_ms`
+    its part without any attempt. `histogram`: attempts of
+    the latency sample by upper bound in seconds. `*_interval`: 95 % (Wilson), as if calls did not depend on
+    each other; `compare` takes builds as what is drawn. `saved_ms`: what answers from the cache
     would have taken, at the median of executed calls of the same tool, less what they took.
     `avoidable`: executions of a deterministic call whose answer was known already. `loops`: runs of three or more
     equal calls in a row. `cost_usd` is the sum of what is known; `unpriced_calls` are the model calls it lacks;
@@ -95,12 +88,14 @@ class History:
 
     `ended`: whether the build is finished; until then an unfinished call is neither good nor bad. `spans`: start and
     end of each finished attempt by its number, in milliseconds since the first start. `repeated`: numbers of first
-    attempts whose answer was known before they started.
+    attempts whose answer was known before they started. `visits`: by number of attempt, the how many-eth stay in a
+    phase it belongs to.
     """
 
     parents: frozenset[str]
     spans: dict[int, tuple[float, float]]
     repeated: frozenset[int]
+    visits: dict[int, int]
     ended: bool
 
     @classmethod
@@ -117,11 +112,18 @@ class History:
         firsts = (event for event in events if event.attempt == 1)
         repeated = (e.seq for e in firsts if answered.get((e.tool, e.args_sha256), _NEVER) <= begins[e.seq])
         parents = (event.parent_call_id for event in events if event.parent_call_id is not None)
-        return cls(frozenset(parents), spans, frozenset(repeated), ended)
+        return cls(frozenset(parents), spans, frozenset(repeated), visits_of(events), ended)
 
     def repeats(self, event: Attempt) -> bool:
         """Whether the answer to this first attempt was known before it started."""
         return event.seq in self.repeated
+
+
+def visits_of(events: Sequence[Attempt]) -> dict[int, int]:
+    """Return which stay in a phase, counted over the run, each attempt belongs to; phases follow each other."""
+    ordered = sorted(events, key=lambda event: event.seq)
+    stays = enumerate(groupby(ordered, key=lambda event: event.phase))
+    return {event.seq: number for number, (_, inside) in stays for event in inside}
 
 
 def figures(events: Sequence[Attempt], history: History, *, leaves_only: bool) -> Figures:
@@ -133,7 +135,7 @@ def figures(events: Sequence[Attempt], history: History, *, leaves_only: bool) -
     kinds = sorted({kind for usage in used for kind in usage})
     return Figures.model_validate(
         {
-            **_calls(events, history.ended),
+            **_calls(events, history),
             **_times(events, executed, history, leaves_only),
             **_cache(events, executed, history),
             "tokens": {kind: sum(usage.get(kind, 0) for usage in used) for kind in kinds} if used else None,
@@ -171,29 +173,8 @@ def union_ms(spans: Iterable[tuple[float, float]]) -> float:
     return total
 
 
-def wilson(successes: int, trials: int) -> Interval | None:
-    """Return the Wilson score interval of a rate (E. B. Wilson, 1927); None of no trials."""
-    if not trials:
-        return None
-    share, z2 = successes / trials, _Z95 * _Z95
-    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = _Z95 * sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)) / (1 + z2 / trials)
-    return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
-
-
-def bootstrap(differences: Sequence[float]) -> Interval | None:
-    """Return the percentile interval of the mean of paired differences, resampled 2,000 times with a fixed seed.
-
-    None of fewer than two pairs: one pair says nothing about how much pairs vary.
-    """
-    if len(differences) < 2:
-        return None
-    draw = random.Random(_SEED)  # noqa: S311  a fixed seed, so that equal data give equal intervals
-    means = sorted(fmean(draw.choices(differences, k=len(differences))) for _ in range(_RESAMPLES))
-    return Interval(low=means[int(0.025 * _RESAMPLES)], high=means[int(0.975 * _RESAMPLES) - 1])
-
-
-def _calls(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
+def _calls(events: Sequence[Attempt], history: History) -> dict[str, object]:
+    ended = history.ended
     finals: dict[str, Attempt] = {}
     for event in events:
         if event.call_id not in finals or finals[event.call_id].attempt < event.attempt:
@@ -203,10 +184,10 @@ def _calls(events: Sequence[Attempt], ended: bool) -> dict[str, object]:
     judged = len(finals) - (0 if ended else unfinished)
     first_ok = sum(1 for event in events if event.attempt == 1 and event.outcome is CallOutcome.OK)
     ok_calls = outcomes.count(CallOutcome.OK)
-    # A loop is a maximal run of three or more equal calls in a row, phase by phase.
+    # A loop is a maximal run of three or more equal calls in a row, within one stay in a phase.
     loops, length, last = 0, 0, None
     for event in (event for event in events if event.attempt == 1):
-        key = (event.phase, event.tool, event.args_sha256)
+        key = (history.visits[event.seq], event.tool, event.args_sha256)
         length = length + 1 if key == last else 1
         loops += length == 3
         last = key
@@ -245,7 +226,7 @@ def _times(
         return {**latencies, **dict.fromkeys(("busy_ms", "wall_ms", "idle_ms", "sum_ms", "wasted_ms", "concurrency"))}
     summed = [e for e in timed if not (leaves_only and e.call_id in history.parents)]
     spans = [history.spans[e.seq] for e in timed]
-    busy, wall = union_ms(spans), max(end for _, end in spans) - min(start for start, _ in spans)
+    busy, wall = union_ms(spans), wall_ms(timed, history)
     leaves_busy = busy if len(summed) == len(timed) else union_ms(history.spans[e.seq] for e in summed)
     total = sum(e.duration_ms or 0.0 for e in summed)
     return {
@@ -257,6 +238,15 @@ def _times(
         "wasted_ms": sum(e.duration_ms or 0.0 for e in summed if e.outcome is not CallOutcome.OK),
         "concurrency": rate(total, leaves_busy),
     }
+
+
+def wall_ms(timed: Sequence[Attempt], history: History) -> float:
+    """Return the time from the first start to the last end; of one phase alone, the sum over its stays in it."""
+    stays: dict[int, list[tuple[float, float]]] = {}
+    is_phase = len({event.phase for event in timed}) == 1
+    for event in timed:
+        stays.setdefault(history.visits[event.seq] if is_phase else 0, []).append(history.spans[event.seq])
+    return sum(max(end for _, end in spans) - min(start for start, _ in spans) for spans in stays.values())
 
 
 def _cache(events: Sequence[Attempt], executed: Sequence[Attempt], history: History) -> dict[str, object]:

@@ -4,7 +4,8 @@
     regex       RE2 pattern, searched in the string form, case-sensitive, `$` only at the end of the text
     contains    substring of the string form
     range       gte, lte, gt, lt over numbers (never over booleans or numeric strings)
-    json_schema JSON Schema, 2020-12 unless `$schema` says otherwise; `format` is an annotation; no remote references
+    json_schema JSON Schema, 2020-12 unless `$schema` says otherwise (back to draft 4); patterns are RE2's, `format` is
+                an annotation, references lead to places inside the schema and never round in a circle
     approx      value with abs and/or rel: |x - value| <= max(abs, rel * |value|)
     one_of      equals any of the list
     subset      object whose keys must be there and match, recursively; further keys are allowed
@@ -18,24 +19,15 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import re2
 import rfc8785
-from jsonschema import validators
-from jsonschema.exceptions import SchemaError
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
-from app.core.errors import InputError
-
-
-class InvalidMatcher(InputError):
-    """A matcher that can never be evaluated: the message says what is wrong with it."""
-
-    code = "invalid_matcher"
+from app.metrics.limits import InvalidMatcher, check_size, compile_pattern
+from app.metrics.schemas import compile_schema
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,8 @@ def parse_matcher(spec: object) -> Matcher:
         raise InvalidMatcher("exactly one matcher kind is allowed")
     kind, parameter = next(iter(spec.items()))
     if kind not in _KINDS:
-        raise InvalidMatcher(f"unknown matcher kind {kind!r}; known: {', '.join(sorted(_KINDS))}")
+        raise InvalidMatcher(f"unknown matcher kind {str(kind)[:100]!r}; known: {', '.join(sorted(_KINDS))}")
+    check_size(parameter)
     return Matcher({kind: parameter}, _KINDS[kind](parameter))
 
 
@@ -119,7 +112,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _finite(value: Any) -> bool:
-    return _is_number(value) and math.isfinite(value)
+    return _is_number(value) and abs(value) <= sys.float_info.max
 
 
 @_kind
@@ -143,20 +136,6 @@ def _regex(pattern: Any) -> _Test:
         return Match(ok, f"{_short(value)} {'matches' if ok else 'does not match'} /{pattern}/")
 
     return test
-
-
-def compile_pattern(pattern: str) -> Any:
-    """Compile an RE2 pattern (linear time).
-
-    Raises:
-        InvalidMatcher: RE2 does not accept the pattern.
-    """
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        raise InvalidMatcher(f"invalid regex {pattern!r}: {error}") from error
 
 
 @_kind
@@ -207,19 +186,11 @@ def _range(bounds: Any) -> _Test:
 def _json_schema(schema: Any) -> _Test:
     if not isinstance(schema, dict) or not schema:
         raise InvalidMatcher("json_schema needs a non-empty schema")
-    kind = validators.validator_for(schema, default=validators.Draft202012Validator)
-    try:
-        kind.check_schema(schema)
-    except SchemaError as error:
-        raise InvalidMatcher(f"invalid json_schema: {error.message}") from error
-    validator = kind(schema, registry=Registry())
+    first_fault = compile_schema(schema)
 
     def test(value: Any) -> Match:
-        try:
-            error = next(iter(validator.iter_errors(value)), None)
-        except Unresolvable as failure:
-            return Match(False, f"the schema cannot be evaluated: {failure}")
-        return Match(error is None, "valid against the schema" if error is None else error.message)
+        fault = first_fault(value)
+        return Match(fault is None, fault or "valid against the schema")
 
     return test
 

@@ -15,7 +15,7 @@ class Details(Sparse):
     """What the next answer must know: figures of what is missing, and names of what is to change.
 
     `required`, `measured` and `missing` are in the unit of what the demand is about; `over` and `unspent` are points
-    or Spirit. `attribute` and `colour` are str | dex | int, `element` is fire | cold | lightning. `slots` are places
+    or Spirit. `attribute` and `colour` are str | dex | int, `element` is a damage type. `slots` are places
     with room, `slot` the one whose item must go, for its `line`. `group` and `position` count skill groups and gems
     from 1. `nodes` are ids of passives. `local` = only what is named here changes, the rest of the build stays.
     """

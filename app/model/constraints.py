@@ -160,6 +160,10 @@ INVARIANTS: Mapping[str, InvariantType] = MappingProxyType({one.name: one for on
 """Every constraint by name, in the order in which they are told."""
 
 
+READ_FROM_FILE = "read from the file"
+"""Why a constraint holds that a file sets: its owner's choice, but nobody's wish."""
+
+
 class Invariant(Model):
     """One constraint: `field` is its name in the table; `reason` quotes or explains where the value came from.
 
@@ -171,6 +175,11 @@ class Invariant(Model):
     provenance: Provenance
     reason: str
     words: list[str] = Field(default_factory=list)
+
+    @property
+    def is_wished(self) -> bool:
+        """Whether a user asked for it."""
+        return self.provenance is Provenance.EXPLICIT and self.reason != READ_FROM_FILE
 
 
 class Question(Model):

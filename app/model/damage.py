@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 from pydantic import Field
 
@@ -88,6 +89,18 @@ class DamageBreakdown(Model):
 
 MANA_POOL = "ManaPool"
 """Our name for what there is to pay mana costs with, in points."""
+
+SHARES: Mapping[DamageKind, str] = MappingProxyType(
+    {
+        DamageKind.IGNITE: "DamageShare.ignite",
+        DamageKind.POISON: "DamageShare.poison",
+        DamageKind.BLEED: "DamageShare.bleed",
+    }
+)
+"""Our names for what share of the damage (0 to 1) a kind is, as a candidate can be asked for it."""
+
+SHARE_AFTER_HIT = "DamageShare.over_time"
+"""The same of everything that goes on after the hit: these ailments and damage over time."""
 
 MOST_LIFE_PER_USE = 0.25
 """Share of the unreserved life that one use may cost: at a quarter, four uses without recovery kill."""

@@ -110,12 +110,24 @@ All lines that the search chooses serve the build. Of the five or six that a pla
 a tier has fewer; the tiers were set with `bench gear`, which puts our rares on players' builds.
 """
 QUEST_PASSIVE_POINTS = 24
+"""What twelve quests give, two weapon set points each (they can be spent as plain points): in act 1 The Crowbell and
+Una's Lute, in act 2 Kabala and The Final Letter, in act 3 Mighty Silverfist and Blood Sacrifice, in act 4 Blind Beast
+and Hinekora, in the interludes Oswin, Clearing The Way and Abominable Yeti, then Siege Of Oriath. Source: Path of
+Building 0.20, Data/QuestRewards.lua, all rows with `questPoints`."""
+
+UNLISTED_PASSIVE_POINTS = 1
+"""What characters of the current game have besides: 31 of 46 real ones have spent level + 24 points, none of an older
+tree. Those with both weapon sets full have it as a plain point. Neither the quests that Path of Building 0.20 lists nor
+the passives of tree 0_5 give it, so a plan of ours does not count on it, and a file that has it is not at fault."""
 ELEMENTAL_RESISTANCE_CAP = 75
 ATTRIBUTE_PER_SUPPORT = 5
 """Attribute that each support of a colour asks for, over the whole build (game rule)."""
 
 FIRST_COLUMN = 60
 """The level at which the players' figures begin."""
+
+CAPPED_FROM = 76
+"""The level from which elemental resistances below the cap block a build."""
 
 FIGHT_S = 20.0
 """A fight without a pause for which mana pool and a full flask must make up what recovery does not, in seconds."""
@@ -129,8 +141,7 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
     level 60 to 75 are scaled by (level / 60) squared.
     """
     column = column_for(level, gear)
-    scale = min(1.0, level / FIRST_COLUMN) ** 2
-    capped = level >= 76
+    scale = _scale(level)
 
     def defence(figures: Quartiles) -> Floor:
         return _scaled(_raised(figures, goal, hardcore), scale)
@@ -141,11 +152,25 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
         physical_hit=defence(column.physical_hit),
         elemental_hit=defence(column.fire_hit),
         recovery=defence(column.recovery),
-        resistance=Floor(least=ELEMENTAL_RESISTANCE_CAP if capped else 60, good=ELEMENTAL_RESISTANCE_CAP),
+        resistance=_resistance(level),
         ascendancy_points=_ascendancy_points(level),
         gear=gear_limits(gear, level),
         passive_points=level - 1 + QUEST_PASSIVE_POINTS,
     )
+
+
+def _scale(level: int) -> float:
+    return min(1.0, level / FIRST_COLUMN) ** 2
+
+
+def _resistance(level: int) -> Floor:
+    return Floor(least=ELEMENTAL_RESISTANCE_CAP if level >= CAPPED_FROM else 60, good=ELEMENTAL_RESISTANCE_CAP)
+
+
+def owned(demands: Demands) -> Demands:
+    """Return the demands on somebody's own character: on its way it need not have the resistances of a plan of ours."""
+    resistance = _scaled(_resistance(demands.level), _scale(demands.level))
+    return changed(demands, floors=changed(demands.floors, resistance=resistance))
 
 
 def gear_limits(gear: GearTier, level: int) -> GearLimits:

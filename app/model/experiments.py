@@ -73,12 +73,41 @@ Direction = Literal["damage", "survivability", "resistances", "sustain", "repair
 
 
 class Wish(Model):
-    """What a refinement is to achieve: raise one figure by `gain` at no more than `loss` of the other (relative)."""
+    """What a refinement is to achieve: raise one figure by `gain` at no more than `loss` of the other (relative).
+
+    `said`: whether the prompt says so; without a wish everything may become better.
+    """
 
     direction: Direction
     gain: float = 0.15
     loss: float = 0.05
     reason: str = ""
+    said: bool = True
+
+    @property
+    def mends(self) -> bool:
+        """Whether something is to be put right, and nothing else to become better."""
+        return self.direction in ("resistances", "sustain", "repair")
+
+    @property
+    def text(self) -> str:
+        """The wish in words."""
+        match self.direction:
+            case "resistances":
+                return "capped resistances"
+            case "sustain":
+                return "a main skill that is paid for"
+            case "repair":
+                return "a build without faults"
+            case "damage":
+                what = "damage"
+            case "survivability":
+                what = "effective hit points"
+            case "balanced":
+                what = "damage and effective hit points together"
+        other = "effective hit points" if self.direction == "damage" else "damage"
+        lost = "neither" if self.direction == "balanced" else other
+        return f"{self.gain:.0%} more {what}, losing no more than {self.loss:.0%} of {lost}"
 
     @property
     def opens(self) -> dict[SubProblemName, Demand]:

@@ -76,6 +76,18 @@ class NodeFact(Model):
     cost: int = 1
 
 
+class EdgeFact(Model):
+    """A connection of two passives as it is drawn: an arc of this radius, in tree coordinates (0 = straight).
+
+    An arc is the shorter one; `clockwise` from a to b, with y growing downwards.
+    """
+
+    a: int
+    b: int
+    radius: float = 0.0
+    clockwise: bool = False
+
+
 class BaseFact(Model):
     """An item base.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -25,14 +26,14 @@ class BuildRequest(Model):
     """
 
     prompt: Annotated[str, Field(min_length=3, max_length=4000)]
-    level: Annotated[int, Field(ge=1, le=100)] | None = None
+    level: Annotated[int, Field(ge=1, le=100, strict=True)] | None = None
     gear: GearTier | None = None
     mode: Mode = Mode.INITIAL
     parent_id: str | None = None
     engine: EngineChoice = "auto"
     reasoner: ReasonerChoice = "auto"
     overrides: dict[str, str | int | float | bool | list[str]] = Field(default_factory=dict)
-    seed: int = 0
+    seed: Annotated[int, Field(ge=-(2**53), le=2**53, strict=True)] = 0
 
 
 class ReasonerVersion(Model):
@@ -49,9 +50,15 @@ class BuildFailure(Model):
     message: str
 
 
-class BuildRecord(Model):
-    """One build. `epoch` rises with every claim and fences writers; `attempts` counts claims without progress.
+UNTRIED: Final[Mapping[str, Any]] = {"attempts": 0, "trials": 0, "alone": False, "not_before": None}
+"""How a build stands that nobody has tried in vain."""
 
+
+class BuildRecord(Model):
+    """One build. `epoch` rises with every claim and fences writers; `attempts` counts those of the step.
+
+    A build that was interrupted again and again is set aside until `not_before`, and then tried while nothing else
+    runs: `alone` while that lasts, `trials` counts how often. All four start anew with the next checkpoint.
     `owner`: who asked for it, and whose memory counts. `xml` is the canonical PoB XML of the last valid state, None
     until there is one.
     """
@@ -62,6 +69,9 @@ class BuildRecord(Model):
     status: BuildStatus = BuildStatus.QUEUED
     epoch: int = 0
     attempts: int = 0
+    trials: int = 0
+    alone: bool = False
+    not_before: datetime | None = None
     cancel_requested: bool = False
     invariants: InvariantSet = Field(default_factory=InvariantSet)
     state: BuildState = Field(default_factory=BuildState)

@@ -16,10 +16,10 @@ from app.model.construction import ConstructProgress
 from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
 from app.model.names import Outcome, Phase, SubProblemName
-from app.model.stats import Inspection, Stats
+from app.model.stats import EHP, Inspection, Stats
 from app.model.sub_problems import Constraint, Discovery, SubProblem
 from app.model.upgrade import upgraded
-from app.model.wishes import WishOutcome
+from app.model.wishes import WishOutcome, WishState
 
 
 class UsedMemory(Model):
@@ -50,6 +50,33 @@ class Elimination(Model):
     reason: str
 
 
+class Attempt(Model):
+    """What a round of improvement came to: its main skill, dps (None = no rate), ehp, and the wishes that it misses."""
+
+    iteration: int
+    skill: str
+    dps: float | None
+    ehp: float
+    unmet: list[str] = Field(default_factory=list)
+
+    @classmethod
+    def of(cls, state: BuildState) -> list[Attempt]:
+        """Return what was measured of the state's build, nothing where there is none."""
+        main, stats = state.blueprint.main if state.blueprint is not None else None, state.stats
+        if main is None or stats is None:
+            return []
+        unmet = [wish.wish for wish in state.wishes if wish.state is WishState.UNMET]
+        name = main.gems[0].name if main.gems else "nothing"
+        return [cls(iteration=state.iteration, skill=name, dps=stats.dps, ehp=stats.get(EHP), unmet=unmet)]
+
+    @property
+    def line(self) -> str:
+        """The attempt in a sentence."""
+        dps = "no rate that the engine calculates" if self.dps is None else f"{self.dps:,.0f} damage per second"
+        missed = f"; not reached: {', '.join(self.unmet)}" if self.unmet else ""
+        return f"Round {self.iteration}, {self.skill}: {dps}, {self.ehp:,.0f} effective hit points{missed}."
+
+
 class BuildState(Model):
     """The working state of a build.
 
@@ -61,7 +88,7 @@ class BuildState(Model):
     `memories` were taken from memory; `habits` are what the owner usually asks for and did not this time. `doubted`
     options failed in earlier builds of this kind: they are considered last. `memory_digest`: SHA-256 (hex) of what
     memory said of builds of this kind, None = nothing; same request and digest, same build. `wishes`: what
-    became of each wish, as validate last saw it.
+    became of each wish, as validate last saw it. `attempts`: what each round came to, the first build being round 0.
     """
 
     schema_version: Literal["1.1"] = "1.1"
@@ -75,6 +102,7 @@ class BuildState(Model):
     discoveries: list[Discovery] = Field(default_factory=list)
     conflicts: list[BuildConflict] = Field(default_factory=list)
     eliminated: list[Elimination] = Field(default_factory=list)
+    attempts: list[Attempt] = Field(default_factory=list)
     assumptions: list[str] = Field(default_factory=list)
     domain_gaps: list[str] = Field(default_factory=list)
     degraded: list[str] = Field(default_factory=list)

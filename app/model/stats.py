@@ -109,6 +109,11 @@ class GemFinding(Model):
     name: str
     reason: str
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the engine does not know the gem, and so cannot tell what it does."""
+        return self.reason.startswith(("Unrecognised", "unknown gem"))
+
 
 class ItemFinding(Model):
     """An item line that the engine did not understand, or another fault of an item."""

@@ -54,11 +54,6 @@ def upgraded(stored: Any) -> Any:
     return state
 
 
-def owner_in(state: Any) -> Any:
-    """Return the owner that a state of schema 1.0 names, None for any other state: today the record has it."""
-    return state.get("owner") if state.get("schema_version") == "1.0" else None
-
-
 def _known(figures: Any, kind: type[Model]) -> Any:
     return {name: value for name, value in figures.items() if name in kind.model_fields}
 

@@ -45,10 +45,11 @@ class WishOutcome(Model):
             return f"{asked}: no effect; {self.nearest}"
         if self.state is WishState.UNMET:
             return f"{asked}: not reached; the nearest: {self.nearest}"
-        return f"{asked}: {self._reached}"
+        return f"{asked}: {self.reached_words}"
 
     @property
-    def _reached(self) -> str:
+    def reached_words(self) -> str:
+        """What was reached, as people write it."""
         if not isinstance(self.reached, float):
             return str(self.reached)
         figure = INVARIANTS[self.kind].figure

@@ -12,7 +12,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantSet
 from app.model.construction import StageNotes
-from app.model.demands import Demands, demands_of
+from app.model.demands import Demands, demands_of, owned
 from app.model.experiments import Exploration
 from app.model.names import LOCAL_OWNER, Mode, Phase, Trigger
 from app.model.record import BuildRequest
@@ -43,7 +43,8 @@ class PhaseContext:
     @cached_property
     def demands(self) -> Demands:
         """What the build must reach."""
-        return demands_of(self.invariants, self.request)
+        demands = demands_of(self.invariants, self.request)
+        return owned(demands) if self.state.origin == "imported" else demands
 
     def reasoning(self) -> ReasoningContext:
         """Return the part of the context that a reasoner sees."""

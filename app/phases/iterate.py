@@ -9,7 +9,7 @@ from app.model.base import changed
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.construction import ConstructProgress
 from app.model.names import Trigger
-from app.model.state import BuildState, Elimination, Snapshot
+from app.model.state import Attempt, BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.caveats import with_caveats
@@ -35,6 +35,7 @@ class IteratePhase:
         """Return the state with questions re-opened (`reopened`), or the best build with caveats (`gave_up`)."""
         state = changed(ctx.state, conflicts=merged(ctx.state.conflicts))
         worse = got_worse(state)
+        state = changed(state, attempts=[*state.attempts, *Attempt.of(state)])
         if worse:
             state = restored(state)
         state = changed(state, emergency_stops=state.emergency_stops + 1 if worse else 0)

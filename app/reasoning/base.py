@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,17 +32,25 @@ class ReasoningContext:
 
 @dataclass(frozen=True)
 class RefineReading:
-    """What a refinement's prompt says: the wish, what stays with the words for it, the prompt without those words."""
+    """What a refinement's prompt says: the wish, what stays with the words for it, the prompt without those words.
+
+    `covers`: whether words of the prompt are about a wish of this kind, so that nothing of them is lost.
+    """
 
     wish: Wish
     locks: Locks
     kept: tuple[str, ...]
     rest: str
+    covers: Callable[[str], bool] = bool
 
 
 @dataclass(frozen=True)
 class FoundBuild:
-    """A loaded build with the facts about its parts; `strongest` is the 1-based group that deals most, 0 = none."""
+    """A loaded build with the facts about its parts.
+
+    Its main group deals the damage. `instead_of`: the 1-based group that the file has chosen where that is another one
+    (0 = none, or what an item or passive grants).
+    """
 
     blueprint: Blueprint
     stats: Stats
@@ -50,23 +58,18 @@ class FoundBuild:
     gems: Mapping[str, GemFact]
     bases: Mapping[str, BaseFact]
     nodes: Mapping[int, NodeFact]
-    strongest: int = 0
+    instead_of: int | None = None
 
     @property
     def main(self) -> GemFact | None:
-        """The main skill: the file's, else the strongest one."""
-        return self.leader(self.blueprint.main_group) or self.leader(self.strongest)
+        """The main skill, or None."""
+        return self.leader(self.blueprint.main_group)
 
     def leader(self, index: int) -> GemFact | None:
         """Return the first known active gem of the 1-based group, or None."""
         group = self.blueprint.group_at(index) or SkillGroup(gems=[])
         known = (self.gems.get(gem.gem_id) for gem in group.gems)
         return next((fact for fact in known if fact is not None and fact.kind == "active"), None)
-
-    @property
-    def silent(self) -> bool:
-        """Whether the file's own main skill shows no damage although another group does."""
-        return self.strongest not in (0, self.blueprint.main_group)
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,13 @@ class Reasoner(Protocol):
 
     async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided; honour its constraints and prior attempts."""
+        ...
+
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        """Answer a question of a finished build again, under the constraint that a wish puts on it.
+
+        The last of its prior attempts is the answer that the build has; it stands unless the wish speaks against it.
+        """
         ...
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:

@@ -97,6 +97,12 @@ class RecordedReasoner:
         with about(name):
             return await self._record("explore", args, lambda: self._inner.explore(ctx, name, discoveries))
 
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        """Answer a question of a finished build again."""
+        args = {"sub_problem": name, "discoveries": len(discoveries)}
+        with about(name):
+            return await self._record("reconsider", args, lambda: self._inner.reconsider(ctx, name, discoveries))
+
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
         """Judge what rules cannot: goal fit and coherence."""
         args = {"iteration": ctx.state.iteration}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from app.engine.base import Engine
 from app.knowledge.gems import damage_types_of
 from app.model.conflicts import BuildConflict
-from app.model.constraints import Invariant, InvariantSet, InvariantValue
+from app.model.constraints import READ_FROM_FILE, Invariant, InvariantSet, InvariantValue
 from app.model.dependencies import without_cycles
-from app.model.names import ConflictType, GearTier, Goal, Provenance, SubProblemName
+from app.model.names import GearTier, Goal, Provenance, SubProblemName
 from app.model.record import BuildRequest
 from app.model.sub_problems import Decision, Discovery, SubProblem
 from app.reasoning.base import (
@@ -26,7 +26,6 @@ from app.reasoning.prompt.refinement import read_refinement
 from app.reasoning.questions import QUESTIONS, dependencies_for
 from app.reasoning.questions.brief import Brief
 
-_READ = "read from the file"
 _ENDGAME_LEVEL, _MID_LEVEL = 76, 60
 
 
@@ -67,7 +66,7 @@ class RulesReasoner:
         questions: dict[SubProblemName, SubProblem] = {}
         for name, kind in QUESTIONS.items():
             title, choice = kind.recognise(found)
-            decision = Decision(name=title, choice=choice, reason=_READ, provenance=Provenance.EXPLICIT)
+            decision = Decision(name=title, choice=choice, reason=READ_FROM_FILE, provenance=Provenance.EXPLICIT)
             questions[name] = SubProblem(name=name, depends_on=waits[name]).explore().decide(decision)
         return _constraints(found), questions
 
@@ -96,11 +95,13 @@ class RulesReasoner:
         kind = QUESTIONS[name]
         return Conclusion(kind.decide(await Brief.of(ctx, bases=kind.needs_bases, nodes=kind.needs_nodes)))
 
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        """Let the answer stand: what is better is measured, not reasoned."""
+        return Conclusion(ctx.state.sub_problems[name].prior_attempts[-1])
+
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
-        """Compare the decisions with what the user said; what misses the goal comes before what breaks a constraint."""
-        brief = await Brief.of(ctx)
-        found = [conflict for kind in QUESTIONS.values() for conflict in kind.contradictions(brief)]
-        return sorted(found, key=lambda conflict: conflict.type is ConflictType.INVARIANT_VIOLATED)
+        """Return nothing: every wish has a rule of its own, which looks at the file."""
+        return []
 
     async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:
         """Pick for each conflict its first suggestion that was not tried yet."""
@@ -120,11 +121,10 @@ def _constraints(found: FoundBuild) -> InvariantSet:
     def keep(field: str, value: InvariantValue, provenance: Provenance, reason: str) -> None:
         kept.append(Invariant(field=field, value=value, provenance=provenance, reason=reason))
 
-    own = found.leader(build.main_group)
     said = {"class": build.class_name, "ascendancy": build.ascendancy, "level": build.level}
-    for field, value in {**said, "skill": own.name if own else None}.items():
+    for field, value in {**said, "skill": main.name if main else None}.items():
         if value is not None:
-            keep(field, value, Provenance.EXPLICIT, _READ)
+            keep(field, value, Provenance.EXPLICIT, READ_FROM_FILE)
     if main is not None and (kinds := damage_types_of(main)):
         keep("damage_type", kinds if len(kinds) > 1 else kinds[0], Provenance.INFERRED, f"what {main.name} deals")
     gear = GearTier.MID if build.level >= _MID_LEVEL else GearTier.STARTER
@@ -134,9 +134,10 @@ def _constraints(found: FoundBuild) -> InvariantSet:
     keep("goal", Goal.ALL_ROUND.value, Provenance.DEFAULT, "a file does not say what it is for")
     keep("hardcore", False, Provenance.DEFAULT, "softcore unless said otherwise")
     assumptions: list[str] = []
-    strongest = found.leader(found.strongest)
-    if found.silent and strongest is not None:
-        named = f"The file's main skill, {own.name}, shows no damage" if own else "The file names no main skill"
-        text = f"{named}; refinements measure damage with {strongest.name}, the strongest skill of the file."
-        assumptions.append(text)
+    if found.instead_of is not None and main is not None:
+        chosen = found.blueprint.group_at(found.instead_of)
+        named = f"has {chosen.gems[0].name} chosen" if chosen and chosen.gems else "has none of its skill gems chosen"
+        why = "is switched off" if chosen and not chosen.enabled else "shows next to no damage"
+        why = f", which {why}" if chosen and chosen.gems else ""
+        assumptions.append(f"The main skill is {main.name}, the strongest one: the file {named}{why}.")
     return InvariantSet(invariants=kept, assumptions=assumptions)

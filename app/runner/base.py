@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -23,3 +24,19 @@ class Runner(Protocol):
     async def close(self) -> None:
         """Stop after the current steps; unfinished builds stay runnable."""
         ...
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often workers look and how long they wait, in seconds.
+
+    `stall`: a worker without a sign of life for so long has lost its builds. `grace`: what a step in flight gets when
+    the worker is to end. `silence`: a worker that has not reached the database for so long ends itself.
+    """
+
+    heartbeat: float = 5.0
+    stall: float = 20.0
+    sweep: float = 5.0
+    poll: float = 1.0
+    grace: float = 30.0
+    silence: float = 60.0

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 
-from app.core.errors import StorageError
 from app.machine.driver import Driver
-from app.model.names import BuildStatus
 from app.model.record import BuildRecord
+from app.runner.drives import UNFINISHED, Drives, due
 from app.storage.base import BuildStore
 
-_log = logging.getLogger(__name__)
-_UNFINISHED = (BuildStatus.QUEUED, BuildStatus.RUNNING)
-_RETRY_FIRST_S = 1.0
-_RETRY_LONGEST_S = 60.0
+_LOOK_S = 1.0
+"""How often a build that is set aside looks whether somebody asks for it."""
 
 
 class LocalRunner:
@@ -24,7 +21,7 @@ class LocalRunner:
 
     The store is the truth: what it calls runnable when this starts is taken up again. `grace_s`: how long `close`
     waits for steps in flight before it cancels them; either way unfinished builds stay runnable.
-    `ended` is told each build that ended here.
+    `ended` is told each build that ended here. A build that is set aside waits for its time, then runs alone.
     """
 
     def __init__(
@@ -35,17 +32,16 @@ class LocalRunner:
         grace_s: float = 30.0,
         ended: Callable[[BuildRecord], None] | None = None,
     ) -> None:
-        self._driver = driver
         self._store = store
-        self._slots = asyncio.Semaphore(concurrency)
+        self._stop = asyncio.Event()
+        self._drives = Drives(driver, store, self._stop, concurrency, ended)
         self._grace_s = grace_s
-        self._ended = ended
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
-        self._stop = asyncio.Event()
 
     async def start(self) -> None:
         """Begin working; builds left running by an earlier process are taken up again."""
+        await self._store.pardon()
         for build_id in await self._store.runnable():
             await self.submit(build_id)
 
@@ -78,32 +74,32 @@ class LocalRunner:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _work(self, build_id: str) -> None:
+        record: BuildRecord | None = None
         while not self._stop.is_set():
             self._again.discard(build_id)
-            async with self._slots:
-                await self._drive(build_id)
-            if build_id not in self._again:
+            when = due(record)
+            if when is None:
+                record = await self._drives.drive(build_id)
+            elif await self._rest(build_id, when):
+                record = await self._drives.drive(build_id, alone=True)
+                if record is not None and record.status in UNFINISHED and record.not_before is None:
+                    continue  # the step that was interrupted is done, and the build is like any other again
+            else:
+                record = None
+                continue
+            if due(record) is None and build_id not in self._again:
                 break
         self._tasks.pop(build_id, None)  # at once: a bell rung after this line must start a new task
+
+    async def _rest(self, build_id: str, when: datetime) -> bool:
+        """Return true when the time of a build that is set aside has come, false when somebody asks for it before."""
+        while (left_s := (when - datetime.now(UTC)).total_seconds()) > 0:
+            if self._stop.is_set() or build_id in self._again:
+                return False
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), min(left_s, _LOOK_S))
+        return True
 
     def _forget(self, build_id: str, ended: asyncio.Task[None]) -> None:
         if self._tasks.get(build_id) is ended:
             del self._tasks[build_id]
-
-    async def _drive(self, build_id: str) -> None:
-        """Drive the build; a store that fails is asked again, later and later, until it works or we stop."""
-        delay_s = _RETRY_FIRST_S
-        while not self._stop.is_set():
-            try:
-                await self._driver.drive(build_id, self._stop)
-                if self._ended is not None and (record := await self._store.get(build_id)).status not in _UNFINISHED:
-                    self._ended(record)
-                return
-            except StorageError as error:
-                _log.warning("the store failed: %s", error.message, extra={"build_id": build_id})
-            except Exception:
-                _log.exception("the driver failed", extra={"build_id": build_id})
-                return
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), delay_s)
-            delay_s = min(2 * delay_s, _RETRY_LONGEST_S)

@@ -106,13 +106,25 @@ NEGLIGIBLE = 0.01
 
 
 async def strongest_group(session: Session, blueprint: Blueprint) -> int:
-    """Return the 1-based group to measure damage with, 0 when no group shows damage."""
-    alone: list[list[Change]] = [[SetMain(index=i)] for i in range(1, len(blueprint.groups) + 1)]
-    own, *each = [outputs.get(DPS, 0.0) for outputs in await session.what_if([[], *alone], [DPS])]
-    best = max(range(len(each)), key=lambda i: (each[i], -i), default=None)
-    if best is None or max(own, each[best]) <= 0:
+    """Return the 1-based group to measure damage with, 0 when no group shows damage.
+
+    That is the main group while it is switched on and its damage is more than negligible, else the strongest one.
+    """
+    groups = blueprint.groups
+    alone: list[list[Change]] = [[SetMain(index=i)] for i in range(1, len(groups) + 1)]
+    shown, *each = [outputs.get(DPS, 0.0) for outputs in await session.what_if([[], *alone], [DPS])]
+    # Minions of counted groups show in every group's figure, whichever is the main one.
+    counted = min(each, default=0.0) if any(group.in_full_dps and group.enabled for group in groups) else 0.0
+    dealt = [
+        (dps if group.in_full_dps else dps - counted) if group.enabled else 0.0
+        for group, dps in zip(groups, each, strict=True)
+    ]
+    main = blueprint.main_group
+    own = dealt[main - 1] if main else shown - counted
+    best = max(range(len(dealt)), key=lambda i: (dealt[i], -i), default=None)
+    if best is None or max(own, dealt[best]) <= 0:
         return 0
-    return blueprint.main_group if own >= NEGLIGIBLE * each[best] else best + 1
+    return main if own >= NEGLIGIBLE * dealt[best] else best + 1
 
 
 def trial_prefix(strongest: int, blueprint: Blueprint) -> list[Change]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
 from app.service.evaluations import Evaluations, Labels
-from app.service.health import Health
+from app.service.health import Health, Installation
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memories import Memories
@@ -15,6 +16,10 @@ from app.service.prompts import Prompts
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.repairs import Repairs
+from app.service.retention import Retention
+from app.service.tokens import Tokens
+from app.service.trees import Trees
+from app.service.usage import UsageReports
 from app.telemetry.prometheus import ToolCounts
 
 
@@ -28,6 +33,9 @@ class ReadServices:
     comparisons: Comparisons
     labels: Labels
     memories: Memories
+    tokens: Tokens
+    retention: Retention
+    usage: UsageReports
 
 
 @dataclass(frozen=True)
@@ -42,3 +50,5 @@ class Services(ReadServices):
     health: Health
     counts: ToolCounts
     evaluations: Evaluations
+    setup: Callable[[], Installation]
+    trees: Trees

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from app.core.clock import Clock
-from app.core.errors import Conflict
+from app.core.errors import Conflict, NotFound
 from app.core.ids import new_build_id
+from app.model.access import EVERYONE, Access
 from app.model.base import changed
-from app.model.names import LOCAL_OWNER, BuildStatus
+from app.model.names import BuildStatus
 from app.model.record import BuildRecord, BuildRequest, EngineChoice, ReasonerChoice
 from app.runner.base import Runner
 from app.service.intake import check_request
@@ -64,11 +65,11 @@ class BuildService:
         self._clock = clock
 
     async def create(
-        self, request: BuildRequest, idempotency_key: str | None = None, owner: str = LOCAL_OWNER
+        self, request: BuildRequest, idempotency_key: str | None = None, access: Access = EVERYONE
     ) -> BuildView:
         """Store a build and have it run; the same key and request give the build stored first.
 
-        `owner`: who asks, for whom it is remembered what they keep asking for.
+        `access`: who asks; the build is their owner's, for whom it is remembered what they keep asking for.
 
         Raises:
             InputError: the request cannot be used.
@@ -76,17 +77,19 @@ class BuildService:
             ReasonerMissing: the reasoner asked for is not set up.
             IdempotencyMismatch: the key was used with another request.
             NotAvailable: this version cannot build that way yet.
-            NotFound: there is no parent with that id.
+            NotFound: there is no parent with that id for them.
             NotReady: the parent cannot be started from yet.
         """
         checked = check_request(request)
         self._engines.check(checked.engine)
         self._reasoners.check(checked.reasoner)
         now = self._clock.now()
-        record = BuildRecord(id=new_build_id(), owner=owner, request=checked, created_at=now, updated_at=now)
+        record = BuildRecord(id=new_build_id(), owner=access.owner, request=checked, created_at=now, updated_at=now)
         if checked.parent_id is not None:
             parent = await parent_for(self._store, checked.parent_id)
-            record = changed(child_of(parent, checked, now), owner=owner)
+            if not access.sees(parent.owner):
+                raise NotFound.of(parent.id)
+            record = changed(child_of(parent, checked, now), owner=access.owner)
         stored = await self._store.insert(record, idempotency_key)
         if stored.status not in FINISHED:
             await self._runner.submit(stored.id)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 from app.core.errors import InputError, NotFound
-from app.metrics.comparison import Comparison, Subject, TaskRun, compare
-from app.metrics.figures import History, figures
-from app.model.evaluations import EvaluationRun
+from app.metrics.comparison import Comparison, compare
+from app.metrics.efficiency import TargetTimes, measure
+from app.metrics.subjects import Subject, TaskRun
+from app.model.access import EVERYONE, Access
 from app.model.events import Attempt
 from app.model.names import Outcome, Severity
-from app.model.record import BuildRecord
+from app.model.record import BuildRecord, BuildRequest
 from app.model.stats import EHP
 from app.service.builds import FINISHED
 from app.service.view import valid_state
@@ -21,51 +21,73 @@ from app.storage.base import BuildStore, EvaluationStore, EventStore
 
 MOST_SUBJECTS = 10
 LABEL = "label:"
-_THE_TASK = "build"
-"""What a build compared as itself is a trial of: both sides have it, so their figures are paired."""
+OTHER_TASKS = "These builds were asked for different things ({}): only what was asked alike is held against each other."
 
 
 class Comparisons:
-    """Puts builds next to each other, or all builds of an evaluation's labels."""
+    """Puts builds next to each other, or all builds of an evaluation's labels.
 
-    def __init__(self, builds: BuildStore, events: EventStore, evaluations: EvaluationStore) -> None:
+    `target_ms`, `budget_usd`: what the efficiency of a build is measured by, as in `Recordings`.
+    """
+
+    def __init__(
+        self,
+        builds: BuildStore,
+        events: EventStore,
+        evaluations: EvaluationStore,
+        target_ms: TargetTimes | None = None,
+        budget_usd: float | None = None,
+    ) -> None:
         self._builds = builds
         self._events = events
         self._evaluations = evaluations
+        self._target_ms = target_ms or {}
+        self._budget_usd = budget_usd
 
-    async def compare(self, names: Sequence[str]) -> Comparison:
+    async def compare(self, names: Sequence[str], access: Access = EVERYONE) -> Comparison:
         """Return the comparison of two or more sides; the first is what the others are held against.
 
         A side is a build, or with `label:` before its name all runs under a label; not both kinds at once.
 
         Raises:
             InputError: not two to ten different names, or builds mixed with labels.
-            NotFound: no such build, or no run under the label.
+            NotFound: no such build, or no run under the label, for who asks.
         """
         check_names(names)
         labelled = [name.startswith(LABEL) for name in names]
         if any(labelled) and not all(labelled):
             raise InputError("Compare builds with builds, or labels with labels.")
+        subjects, records = await (self._labels(names) if labelled[0] else self._single(names))
+        hidden = next((record.id for record in records if not access.sees(record.owner)), None)
+        if hidden is not None:
+            raise NotFound.of(hidden)
+        return await asyncio.to_thread(compare, subjects, notes_on(records, labelled[0]))
+
+    async def _labels(self, names: Sequence[str]) -> tuple[list[Subject], list[BuildRecord]]:
         subjects: list[Subject] = []
         records: list[BuildRecord] = []
         for name in names:
-            if labelled[0]:
-                trials = await self._evaluations.of(name.removeprefix(LABEL))
-                if not trials:
-                    raise NotFound(f"There is no run under the label {name.removeprefix(LABEL)}.")
-                side = [await self._builds.get(trial.build_id) for trial in trials]
-                runs = [await self._run(record, trial) for record, trial in zip(side, trials, strict=True)]
-            else:
-                side = [await self._builds.get(name)]
-                runs = [await self._run(side[0], None)]
+            trials = await self._evaluations.of(name.removeprefix(LABEL))
+            if not trials:
+                raise NotFound(f"There is no run under the label {name.removeprefix(LABEL)}.")
+            side = [await self._builds.get(trial.build_id) for trial in trials]
+            runs = [
+                replace(await self._run(record, trial.task), selected=trial.selected, seconds=trial.seconds)
+                for record, trial in zip(side, trials, strict=True)
+            ]
             subjects.append(Subject(name, runs))
             records += side
-        return await asyncio.to_thread(compare, subjects, notes_on(records))
+        return subjects, records
 
-    async def _run(self, record: BuildRecord, trial: EvaluationRun | None) -> TaskRun:
+    async def _single(self, names: Sequence[str]) -> tuple[list[Subject], list[BuildRecord]]:
+        records = [await self._builds.get(name) for name in names]
+        tasks = tasks_of(records)
+        return [Subject(record.id, [await self._run(record, tasks[record.id])]) for record in records], records
+
+    async def _run(self, record: BuildRecord, task: str) -> TaskRun:
         events = await self._events.measured(record.id)
-        run = await asyncio.to_thread(run_of, record, events, _THE_TASK if trial is None else trial.task)
-        return run if trial is None else replace(run, selected=trial.selected, seconds=trial.seconds)
+        targets = self._target_ms.get(record.engine.name if record.engine else "", {})
+        return await asyncio.to_thread(run_of, record, events, task, targets, self._budget_usd)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -78,10 +100,35 @@ def check_names(names: Sequence[str]) -> None:
         raise InputError(f"Give two to {MOST_SUBJECTS} different builds to compare.")
 
 
-def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> TaskRun:
+def tasks_of(records: Sequence[BuildRecord]) -> dict[str, str]:
+    """Return what each build was asked for, by its id: prompt, level and gear.
+
+    A refinement next to the build it was made from is another trial of that one's task.
+    """
+    asked = {record.id: task_of(record.request) for record in records}
+    made_from = {record.id: record.parent_id for record in records if record.parent_id in asked}
+    for record in records:
+        root = record.id
+        while root in made_from:
+            root = made_from[root] or root
+        asked[record.id] = asked[root]
+    return asked
+
+
+def task_of(request: BuildRequest) -> str:
+    """Return the request in words; spaces and capitals make no other task."""
+    gear = request.gear.value if request.gear is not None else None
+    added = [f"{name} {value}" for name, value in (("level", request.level), ("gear", gear)) if value is not None]
+    return ", ".join([" ".join(request.prompt.casefold().split()), *added])
+
+
+def run_of(
+    record: BuildRecord, events: Sequence[Attempt], task: str, target_ms: Mapping[str, float], budget_usd: float | None
+) -> TaskRun:
     """Return the build as one trial of the task."""
     ended = record.status in FINISHED
-    used = figures(events, History.of(events, ended), leaves_only=True)
+    metrics = measure(events, ended=ended, target_ms=target_ms, budget_usd=budget_usd)
+    firsts = sorted((event for event in events if event.attempt == 1), key=lambda event: event.seq)
     state = valid_state(record)
     stats, severities = state.stats, [conflict.severity for conflict in state.conflicts]
     return TaskRun(
@@ -93,15 +140,13 @@ def run_of(record: BuildRecord, events: Sequence[Attempt], task: str) -> TaskRun
         ehp=stats.values.get(EHP) if stats else None,
         blocking=severities.count(Severity.BLOCKING) if stats else None,
         warnings=severities.count(Severity.WARNING) if stats else None,
-        calls=used.calls,
-        ok_calls=used.ok_calls,
-        judged_calls=used.calls if ended else used.calls - used.incomplete_calls,
-        cost_usd=None if used.cost_usd is None else Decimal(used.cost_usd),
-        unpriced_calls=used.unpriced_calls,
+        metrics=metrics,
+        judged_calls=metrics.run.calls - (0 if ended else metrics.run.incomplete_calls),
+        called=[(event.phase.value, event.tool, event.args_sha256) for event in firsts],
     )
 
 
-def notes_on(records: Sequence[BuildRecord]) -> list[str]:
+def notes_on(records: Sequence[BuildRecord], labelled: bool) -> list[str]:
     """Return what a reader must know before trusting the deltas."""
     engines = {record.engine for record in records if record.engine is not None}
     notes = []
@@ -109,5 +154,8 @@ def notes_on(records: Sequence[BuildRecord]) -> list[str]:
         notes.append("Some numbers are estimates of the sketch engine, others come from Path of Building.")
     elif len(engines) > 1:
         notes.append("The numbers come from different engine versions.")
+    if not labelled and len(set(tasks_of(records).values())) > 1:
+        asked = [task_of(record.request) for record in records]
+        notes.append(OTHER_TASKS.format(" / ".join(dict.fromkeys(asked))))
     unfinished = [record.id for record in records if record.status not in FINISHED]
     return notes + [f"{build_id} is not finished." for build_id in unfinished]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
 from pydantic import Field
 
 from app.core.errors import AppError
@@ -74,15 +77,38 @@ class Readiness(Model):
     checks: dict[str, str]
 
 
-class Health:
-    """Checks the parts that a build needs."""
+CountWorkers = Callable[[], Awaitable[int]]
+"""Returns how many workers are alive."""
 
-    def __init__(self, store: BuildStore, engines: Engines) -> None:
+
+class Installation(Model):
+    """What can be used: what `auto` stands for, and the bounds of one build; null = not there, or none.
+
+    `pob`: the installed Path of Building's version. `model`: the language model. `install_pob`, `set_up_model`: what
+    to do to get them.
+    """
+
+    engine: Literal["pob", "sketch"]
+    reasoner: Literal["rules", "llm"]
+    pob: str | None = None
+    model: str | None = None
+    install_pob: str = "buildwright pob install"
+    set_up_model: str = "export BUILDWRIGHT_LLM_MODEL=… BUILDWRIGHT_LLM_API_KEY=…"
+    budget_seconds: float | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+
+
+class Health:
+    """Checks the parts that a build needs; `workers`, where they are other processes."""
+
+    def __init__(self, store: BuildStore, engines: Engines, workers: CountWorkers | None = None) -> None:
         self._store = store
         self._engines = engines
+        self._workers = workers
 
     async def ready(self) -> Readiness:
-        """Return whether builds can be accepted now."""
+        """Return whether builds can be accepted now; without a worker they are, and wait for one."""
         checks = {"store": "ok", "engine": "ok"}
         try:
             await self._store.page(limit=1)
@@ -92,4 +118,14 @@ class Health:
             self._engines.check("auto")
         except AppError as error:
             checks["engine"] = error.code
-        return Readiness(ready=all(word == "ok" for word in checks.values()), checks=checks)
+        ready = all(word == "ok" for word in checks.values())
+        return Readiness(ready=ready, checks=checks | await self._alive())
+
+    async def _alive(self) -> dict[str, str]:
+        if self._workers is None:
+            return {}
+        try:
+            alive = await self._workers()
+        except AppError as error:
+            return {"workers": error.code}
+        return {"workers": "ok" if alive else "none"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Protocol
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from app.core.clock import Clock
 from app.core.errors import BadImport, InputError, TooLarge
@@ -30,7 +30,7 @@ class ImportRequest(Model):
 
     xml: str | None = None
     code: str | None = None
-    repair: Annotated[str, Field(max_length=4000)] | bool | None = None
+    repair: Annotated[str, Field(max_length=4000)] | StrictBool | None = None
 
 
 class ImportEngine(Protocol):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from app.core.errors import InputError
 from app.knowledge.values import Unusable, allowed, answer_of, is_plain_text, value_of
+from app.knowledge.words import clean
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantType, Setter
 from app.model.names import Mode
 from app.model.record import BuildRequest
 
 MIN_PROMPT = 3
+_MOST_LETTERS = 12_000
+"""There are signs that stand for eighteen letters; no writing takes more than three for one on average."""
 
 
 def check_request(request: BuildRequest) -> BuildRequest:
@@ -43,6 +46,8 @@ def check_prompt(prompt: str) -> str:
     """
     if not is_plain_text(prompt):
         raise _refusal("prompt", "must be plain text without control characters")
+    if len(clean(prompt)) > _MOST_LETTERS:
+        raise _refusal("prompt", "is too long once its signs are written out in letters")
     trimmed = prompt.strip()
     if len(trimmed) < MIN_PROMPT:
         raise _refusal("prompt", f"must have at least {MIN_PROMPT} characters")

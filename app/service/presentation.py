@@ -29,7 +29,7 @@ QUESTIONS = {
 }
 _MOST_ALTERNATIVES = 2
 _MILESTONES = frozenset({"notable", "keystone", "socket"})
-_COMPARED = {DPS: "DPS", EHP: "effective hit points", "Life": "life"}
+COMPARED = {DPS: "DPS", EHP: "effective hit points", "Life": "life"}
 
 
 def numbers(stats: StatsView | None) -> list[str]:
@@ -148,7 +148,7 @@ def shopping(guide: Guide) -> list[str]:
         lines.append(
             f"{item.slot}: {name}{affixes}{' · runes ' + ', '.join(runes) if runes else ''}{_lower_tier(item)}"
         )
-    tiers = [f"{one.gear.value} {number(one.dps)} DPS, {number(one.ehp)} EHP" for one in guide.at_tiers]
+    tiers = [f"{one.gear.value} {number(one.dps or None)} DPS, {number(one.ehp)} EHP" for one in guide.at_tiers]
     return [*lines, *([f"The same lines at each gear tier: {' · '.join(tiers)}"] if tiers else [])]
 
 
@@ -176,7 +176,7 @@ def changes(refinement: Refinement | None) -> list[str]:
         return []
     figures = [
         f"{label}: {number(before)} → {number(refinement.after.get(key))}"
-        for key, label in _COMPARED.items()
+        for key, label in COMPARED.items()
         if (before := refinement.before.get(key))
     ]
     rows = [f"{row.place}: {row.before} → {row.after} ({row.reason})" for row in refinement.changes]

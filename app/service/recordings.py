@@ -83,7 +83,7 @@ class ExpectationChecks:
             InvalidMatcher, InputError: a matcher or tool name is unusable; nothing has been read then.
             NotFound: no such build.
         """
-        check_usable(wanted)
+        await asyncio.to_thread(check_usable, wanted)
         await self._builds.standing(build_id)
         calls = recorded_calls(await self._events.all(build_id))
         return await asyncio.to_thread(evaluate, wanted, calls)

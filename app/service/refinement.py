@@ -14,7 +14,7 @@ from app.machine.phases import entry_phase
 from app.model.base import Model, changed
 from app.model.constraints import InvariantSet
 from app.model.names import BuildStatus, Mode, Provenance
-from app.model.record import BuildRecord, BuildRequest, EngineChoice
+from app.model.record import UNTRIED, BuildRecord, BuildRequest, EngineChoice
 from app.model.state import BuildState
 from app.runner.base import Runner
 from app.service.intake import check_answer, check_prompt, check_request
@@ -42,27 +42,29 @@ class Refinements:
         self._runner = runner
         self._clock = clock
 
-    async def refine(self, build_id: str, request: RefineRequest) -> BuildView:
+    async def refine(self, build_id: str, request: RefineRequest, idempotency_key: str | None = None) -> BuildView:
         """Start a refinement of the build; the child begins as its parent is.
 
         Raises:
             NotFound: no such build.
             NotReady: the parent has no valid state yet, or is still being worked on.
+            IdempotencyMismatch: the key was used with another request.
             InputError: the prompt cannot be used.
         """
         parent = await parent_for(self._store, build_id)
         asked = _request(parent, check_prompt(request.prompt), Mode.REFINEMENT)
         # What the parent's request set stands in the constraints, where this prompt may change it.
         asked = changed(asked, level=None, gear=None, overrides={})
-        return await self._start(child_of(parent, asked, self._clock.now()))
+        return await self._start(child_of(parent, asked, self._clock.now()), idempotency_key)
 
-    async def answer(self, build_id: str, request: AnswerRequest) -> BuildView:
+    async def answer(self, build_id: str, request: AnswerRequest, idempotency_key: str | None = None) -> BuildView:
         """Build again with the question answered; the answer that was assumed changes nothing but its standing.
 
         Raises:
             NotFound: no such build.
             NotReady: the parent is still being worked on.
             Conflict: the build asks nothing.
+            IdempotencyMismatch: the key was used with another request.
             InputError: the answer cannot be used.
         """
         parent = await parent_for(self._store, build_id)
@@ -71,13 +73,13 @@ class Refinements:
             raise Conflict("The build asks nothing.")
         answer = request.answer.strip()
         if answer.casefold() == question.assumed.casefold():
-            return view_of(await self._store.insert(self._confirmed(parent, question.field, answer)))
+            return view_of(await self._store.insert(self._confirmed(parent, question.field, answer), idempotency_key))
         overrides = {**parent.request.overrides, question.field: check_answer(question.field, answer)}
         asked = _request(parent, parent.request.prompt, Mode.STRATEGIC, overrides)
-        return await self._start(child_of(parent, check_request(asked), self._clock.now()))
+        return await self._start(child_of(parent, check_request(asked), self._clock.now()), idempotency_key)
 
-    async def _start(self, child: BuildRecord) -> BuildView:
-        stored = await self._store.insert(child)
+    async def _start(self, child: BuildRecord, idempotency_key: str | None) -> BuildView:
+        stored = await self._store.insert(child, idempotency_key)
         await self._runner.submit(stored.id)
         return view_of(stored)
 
@@ -119,7 +121,7 @@ def child_of(parent: BuildRecord, request: BuildRequest, now: datetime) -> Build
         request=request,
         status=BuildStatus.QUEUED,
         epoch=0,
-        attempts=0,
+        **UNTRIED,
         cancel_requested=False,
         state=BuildState(phase=entry_phase(request.mode), inherited=parent.invariants),
         reasoner=None,

@@ -150,6 +150,13 @@ class SubProblemView(Model):
     depends_on: list[SubProblemName]
 
 
+class SetAsideView(Model):
+    """Why a build is not worked on although it is not finished, and until when."""
+
+    reason: str
+    until: datetime
+
+
 class BuildView(Model):
     """A build: what was asked, how far it is, what was decided and what came out; `wishes` are asked and reached."""
 
@@ -162,6 +169,7 @@ class BuildView(Model):
     outcome: Outcome | None
     iteration: int
     progress: ProgressView
+    set_aside: SetAsideView | None
     engine: EngineView
     reasoner: ReasonerView
     wishes: list[WishOutcome]
@@ -266,6 +274,7 @@ def view_of(record: BuildRecord) -> BuildView:
         failed = ["Cancelled while it was constructed: what there is was measured, but neither finished nor checked."]
     return BuildView(
         **_common(record),
+        set_aside=_set_aside(record),
         reasoner=ReasonerView(
             name=who.name if who else None, model=who.model if who else None, degraded=record.state.degraded
         ),
@@ -284,6 +293,15 @@ def view_of(record: BuildRecord) -> BuildView:
         experiments=record.state.experiments,
         exploration=_exploration(record.state),
     )
+
+
+def _set_aside(record: BuildRecord) -> SetAsideView | None:
+    if record.status is not BuildStatus.QUEUED or record.not_before is None:
+        return None
+    reason = f"Its process ended again and again in the phase {record.state.phase.value}"
+    if record.trials:
+        reason += f", {record.trials} of the times while nothing else ran"
+    return SetAsideView(reason=f"{reason}; the step is tried alone then.", until=record.not_before)
 
 
 def _exploration(state: BuildState) -> Exploration | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Protocol
 
-from app.model.base import Model, changed
+from app.model.access import Token
+from app.model.base import Model
 from app.model.constraints import InvariantSet
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
@@ -17,6 +18,7 @@ from app.model.names import BuildStatus, Phase
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressEvent, ReasonerVersion
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
+from app.model.usage import UsedBuild, UsedCalls
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,17 @@ class Checkpoint:
     failure: BuildFailure | None = None
     progress: Sequence[Happening] = ()
 
+    @property
+    def attempts(self) -> int:
+        """How often the step that follows has been attempted: its first attempt begins with this checkpoint."""
+        return int(self.status is None)
+
 
 @dataclass(frozen=True)
 class Standing:
-    """How a build stands: its status, when it was last changed, and the engine it has, if any yet."""
+    """How a build stands: whose it is, its status, when it was last changed, and the engine it has, if any yet."""
 
+    owner: str
     status: BuildStatus
     changed: datetime
     engine: str | None
@@ -70,21 +78,57 @@ class BuildStore(Protocol):
         ...
 
     async def page(
-        self, status: BuildStatus | None = None, limit: int = 50, cursor: str | None = None
+        self,
+        status: BuildStatus | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        owner: str | None = None,
     ) -> tuple[list[BuildRecord], str | None]:
-        """Return builds, newest first, and the cursor of the next page (None = last page)."""
+        """Return builds (of one owner, None = of all), newest first, and the cursor of the next page (None = last)."""
         ...
 
     async def runnable(self) -> list[str]:
         """Return ids of builds that are queued or running, oldest first."""
         ...
 
-    async def claim(self, build_id: str) -> BuildRecord | None:
-        """Raise epoch and attempts of a runnable build, mark it running and return it; None when it is not runnable."""
+    async def claim(self, build_id: str, *, alone: bool = False) -> BuildRecord | None:
+        """Raise epoch and attempts of a runnable build, mark it running and return it; None when it is not runnable.
+
+        A build that is set aside is claimed `alone`, once its time has come, and counts that as a trial. One whose
+        process ended during its trial comes back with `alone` false, to be judged.
+        """
+        ...
+
+    async def release(self, build_id: str, epoch: int) -> None:
+        """Give the claim back, as if it had not been made: whoever had it stops in good order; it stays runnable.
+
+        Raises:
+            LeaseLost: another runner claimed the build, or it is no longer running.
+        """
+        ...
+
+    async def set_aside(self, build_id: str, epoch: int, until: datetime) -> None:
+        """Queue the build again and let nobody claim it until then, and then only alone.
+
+        Raises:
+            LeaseLost: another runner claimed the build, or it is no longer running.
+        """
+        ...
+
+    async def pardon(self) -> None:
+        """Forget the trials of builds that are set aside: a process ended while they were not worked on."""
+        ...
+
+    async def delete(self, build_id: str) -> None:
+        """Remove the build with its events, keys, evaluation runs and what it taught; a runner of it loses its lease.
+
+        Raises:
+            NotFound: no such build.
+        """
         ...
 
     async def checkpoint(self, build_id: str, epoch: int, change: Checkpoint) -> None:
-        """Write what a step changed, fenced by the epoch; attempts count from 0 again.
+        """Write what a step changed, fenced by the epoch; attempts and trials count anew.
 
         Raises:
             LeaseLost: another runner claimed the build.
@@ -133,6 +177,18 @@ class UsageStore(Protocol):
 
     async def used(self, build_id: str | None = None, since: datetime | None = None) -> Used:
         """Return what the attempts of a build (None = all) that started at or after `since` used."""
+        ...
+
+
+class UsageHistory(Protocol):
+    """What was used across builds; `owner` None = those of all."""
+
+    async def builds(self, since: datetime, owner: str | None = None) -> list[UsedBuild]:
+        """Return the builds asked for at or after `since`, oldest first."""
+        ...
+
+    async def calls(self, since: datetime, owner: str | None = None) -> list[UsedCalls]:
+        """Return the calls of those builds by build, phase, tool and model."""
         ...
 
 
@@ -245,6 +301,69 @@ class MemoryStore(Protocol):
         ...
 
 
+class TokenStore(Protocol):
+    """Access tokens, and how many builds each has started."""
+
+    async def add(self, token: Token, sha256: str) -> None:
+        """Store a token by the hash of its secret.
+
+        Raises:
+            Conflict: there is, or was, one of that name.
+        """
+        ...
+
+    async def find(self, sha256: str) -> Token | None:
+        """Return the token whose secret has that hash, None when there is none or it was revoked."""
+        ...
+
+    async def any(self) -> bool:
+        """Return whether there has ever been a token."""
+        ...
+
+    async def all(self) -> list[Token]:
+        """Return every token, revoked ones too, by name."""
+        ...
+
+    async def revoke(self, name: str, at: datetime) -> None:
+        """Let nobody in with the token any more; a revoked one stays as it is.
+
+        Raises:
+            NotFound: no such token.
+        """
+        ...
+
+    async def take_build(self, name: str, day: date, limit: int) -> bool:
+        """Count one build more of the token on that day; false, and nothing counted, where the limit is reached."""
+        ...
+
+    async def give_back(self, name: str, day: date) -> None:
+        """Count one build less: it was not made."""
+        ...
+
+
+class RetentionStore(Protocol):
+    """What is old, and letting go of it."""
+
+    async def measure(self) -> int:
+        """Measure finished builds that have not been measured, and return the bytes of all that have."""
+        ...
+
+    async def oldest(self, used_after: datetime, before: datetime | None = None, *, whole: bool = False) -> str | None:
+        """Return the finished build that nobody needs and that changed first (before a time); `whole`: not thinned yet.
+
+        Needed are builds of evaluation runs, and those with a child that is unfinished or changed after `used_after`.
+        """
+        ...
+
+    async def thin(self, build_id: str) -> None:
+        """Let go of arguments and results of the recorded calls of a finished build; numbers, times and hashes stay."""
+        ...
+
+    async def remove(self, build_id: str, used_after: datetime) -> None:
+        """Remove a finished build that nobody needs with all that is recorded of it; what it taught stays."""
+        ...
+
+
 class NoMemory:
     """The port when memory is switched off: nothing is kept, nothing comes back."""
 
@@ -266,27 +385,3 @@ class NoMemory:
     async def forget(self, skill: str | None = None) -> int:
         """Return 0."""
         return 0
-
-
-class LearningMemory(NoMemory):
-    """The port when builds begin alone: memories are kept, and of them only what failed comes back."""
-
-    def __init__(self, inner: MemoryStore) -> None:
-        self._inner = inner
-
-    async def remember(self, memory: Memory) -> None:
-        """Keep it for builds that use memories.
-
-        Raises:
-            StorageError: it cannot be kept.
-        """
-        await self._inner.remember(memory)
-
-    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
-        """Return the owner's memories as builds that are not begun with, so that only their failures count.
-
-        Raises:
-            StorageError: they cannot be read.
-        """
-        found = await self._inner.recall(key, owner)
-        return [changed(memory, validated=False) for memory in found if memory.failures]

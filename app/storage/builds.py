@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -14,12 +15,13 @@ from sqlmodel import col
 from app.core.clock import Clock, SystemClock
 from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
 from app.model.names import BuildStatus
-from app.model.record import BuildRecord, Happening, ProgressData, ProgressEvent
+from app.model.record import UNTRIED, BuildRecord, Happening, ProgressData, ProgressEvent
 from app.storage.base import Checkpoint, Standing
 from app.storage.database import Database
 from app.storage.tables import (
     BuildRow,
     IdempotencyRow,
+    MemoryRow,
     ProgressRow,
     as_json,
     build_record,
@@ -45,28 +47,28 @@ class SqlBuildStore:
             IdempotencyMismatch: the key was used with another request.
             InvalidTransition: a build with this id exists.
         """
+        digest = hashlib.sha256(record.request.model_dump_json().encode()).hexdigest()
         try:
             async with self._database.write() as session:
-                return await self._insert(session, record, idempotency_key)
+                return await self._insert(session, record, idempotency_key, digest)
         except IntegrityError as exc:
+            async with self._database.write() as session:  # where writers work side by side, another had the key first
+                if (first := await _stored_first(session, record.owner, idempotency_key, digest)) is not None:
+                    return first
             msg = "a build with this id exists already"
             raise InvalidTransition(msg) from exc
 
-    async def _insert(self, session: AsyncSession, record: BuildRecord, key: str | None) -> BuildRecord:
-        digest = hashlib.sha256(record.request.model_dump_json().encode()).hexdigest()
-        known = await session.get(IdempotencyRow, key) if key is not None else None
-        if known is not None:
-            if known.request_sha256 != digest:
-                msg = "this idempotency key was used before with another request"
-                raise IdempotencyMismatch(msg)
-            return build_record(await _row(session, known.build_id))
+    async def _insert(self, session: AsyncSession, record: BuildRecord, key: str | None, digest: str) -> BuildRecord:
+        if (first := await _stored_first(session, record.owner, key, digest)) is not None:
+            return first
         row = build_row(record)
         session.add(row)
         await session.flush()
         self._happened(session, row, [("status", ProgressData(status=record.status))])
         if key is not None:
+            now = self._clock.now()
             session.add(
-                IdempotencyRow(key=key, build_id=row.id, request_sha256=digest, created_at=self._clock.now()),
+                IdempotencyRow(owner=row.owner, key=key, build_id=row.id, request_sha256=digest, created_at=now)
             )
         return build_record(row)
 
@@ -85,22 +87,28 @@ class SqlBuildStore:
         Raises:
             NotFound: no such build.
         """
-        query = select(col(BuildRow.status), col(BuildRow.updated_at), col(BuildRow.engine)).where(_is(build_id))
+        columns = (BuildRow.owner, BuildRow.status, BuildRow.updated_at, BuildRow.engine)
+        query = select(*(col(column) for column in columns)).where(_is(build_id))
         async with self._database.read() as session:
             row = (await session.execute(query)).one_or_none()
         if row is None:
-            msg = "there is no such build"
-            raise NotFound(msg, build_id=build_id)
-        return Standing(BuildStatus(row[0]), row[1], row[2]["name"] if row[2] else None)
+            raise NotFound.of(build_id)
+        return Standing(row[0], BuildStatus(row[1]), row[2], row[3]["name"] if row[3] else None)
 
     async def page(
-        self, status: BuildStatus | None = None, limit: int = 50, cursor: str | None = None
+        self,
+        status: BuildStatus | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        owner: str | None = None,
     ) -> tuple[list[BuildRecord], str | None]:
-        """Return builds, newest first, and the cursor of the next page (None = last page)."""
+        """Return builds (of one owner, None = of all), newest first, and the cursor of the next page (None = last)."""
         order = tuple_(col(BuildRow.created_at), col(BuildRow.id))
         query = select(BuildRow).order_by(col(BuildRow.created_at).desc(), col(BuildRow.id).desc()).limit(limit + 1)
         if status is not None:
             query = query.where(col(BuildRow.status) == status.value)
+        if owner is not None:
+            query = query.where(col(BuildRow.owner) == owner)
         if cursor is not None:
             query = query.where(
                 order < select(col(BuildRow.created_at), col(BuildRow.id)).where(_is(cursor)).scalar_subquery(),
@@ -120,27 +128,81 @@ class SqlBuildStore:
         async with self._database.read() as session:
             return list(await session.scalars(query))
 
-    async def claim(self, build_id: str) -> BuildRecord | None:
-        """Raise epoch and attempts of a runnable build, mark it running and return it; None when it is not runnable."""
+    async def claim(self, build_id: str, *, alone: bool = False) -> BuildRecord | None:
+        """Raise epoch and attempts of a runnable build, mark it running and return it; None when it is not runnable.
+
+        A build that is set aside is claimed `alone`, once its time has come, and counts that as a trial. One whose
+        process ended during its trial comes back with `alone` false, to be judged.
+        """
         async with self._database.write() as session:
             row = await session.get(BuildRow, build_id, with_for_update=True)
             if row is None or row.status not in RUNNABLE:
+                return None
+            trial = row.not_before is not None and not row.alone
+            if trial and not (alone and row.not_before is not None and row.not_before <= self._clock.now()):
                 return None
             if row.status == BuildStatus.QUEUED:
                 self._happened(session, row, [("status", ProgressData(status=BuildStatus.RUNNING))])
             row.status = BuildStatus.RUNNING.value
             row.epoch += 1
             row.attempts += 1
+            row.alone = trial
+            row.trials += trial
             row.updated_at = self._clock.now()
             return build_record(row)
 
+    async def release(self, build_id: str, epoch: int) -> None:
+        """Give the claim back, as if it had not been made: whoever had it stops in good order; it stays runnable.
+
+        Raises:
+            LeaseLost: another runner claimed the build, or it is no longer running.
+        """
+        async with self._database.write() as session:
+            row = await session.get(BuildRow, build_id, with_for_update=True)
+            if row is None or row.epoch != epoch or row.status != BuildStatus.RUNNING:
+                raise _lost()
+            row.attempts = max(0, row.attempts - 1)
+            row.trials -= row.alone
+            row.alone = False
+
+    async def set_aside(self, build_id: str, epoch: int, until: datetime) -> None:
+        """Queue the build again and let nobody claim it until then, and then only alone.
+
+        Raises:
+            LeaseLost: another runner claimed the build, or it is no longer running.
+        """
+        async with self._database.write() as session:
+            row = await session.get(BuildRow, build_id, with_for_update=True)
+            if row is None or row.epoch != epoch or row.status != BuildStatus.RUNNING:
+                raise _lost()
+            row.not_before, row.alone = until, False
+            self._set_status(session, row, BuildStatus.QUEUED)
+
+    async def pardon(self) -> None:
+        """Forget the trials of builds that are set aside: a process ended while they were not worked on."""
+        waiting = (col(BuildRow.not_before).is_not(None), col(BuildRow.alone).is_(False), col(BuildRow.trials) > 0)
+        async with self._database.write() as session:
+            await session.execute(update(BuildRow).where(*waiting).values(trials=0))
+
+    async def delete(self, build_id: str) -> None:
+        """Remove the build with its events, keys, evaluation runs and what it taught; a runner of it loses its lease.
+
+        Raises:
+            NotFound: no such build.
+        """
+        async with self._database.write() as session:
+            await session.execute(delete(MemoryRow).where(col(MemoryRow.build_id) == build_id))
+            found = await session.scalar(delete(BuildRow).where(_is(build_id)).returning(col(BuildRow.id)))
+        if found is None:
+            raise NotFound.of(build_id)
+
     async def checkpoint(self, build_id: str, epoch: int, change: Checkpoint) -> None:
-        """Write what a step changed, fenced by the epoch; attempts count from 0 again.
+        """Write what a step changed, fenced by the epoch; attempts and trials count anew.
 
         Raises:
             LeaseLost: another runner claimed the build.
         """
-        values = _changed(change) | {"attempts": 0, "updated_at": self._clock.now()}
+        values = {**_changed(change), **UNTRIED, "attempts": change.attempts, "updated_at": self._clock.now()}
         count = len(change.progress)
         async with self._database.write() as session:
             last = await session.scalar(
@@ -174,6 +236,7 @@ class SqlBuildStore:
         async with self._database.write() as session:
             row = await _row(session, build_id, lock=True)
             if row.status == BuildStatus.QUEUED:
+                row.sqlmodel_update(dict(UNTRIED))
                 self._set_status(session, row, BuildStatus.CANCELLED)
                 ended = ProgressData(status=BuildStatus.CANCELLED, outcome=None)
                 self._happened(session, row, [("finished", ended)])
@@ -195,7 +258,8 @@ class SqlBuildStore:
                 msg = "the build is complete; refine it instead"
                 raise InvalidTransition(msg)
             if row.status not in RUNNABLE:
-                row.failure, row.attempts, row.cancel_requested = None, 0, False
+                anew = {"failure": None, "cancel_requested": False, "size": None, "thinned": False}
+                row.sqlmodel_update({**UNTRIED, **anew})
                 self._set_status(session, row, BuildStatus.QUEUED)
             return build_record(row)
 
@@ -239,11 +303,21 @@ def _lost() -> LeaseLost:
     return LeaseLost(msg)
 
 
+async def _stored_first(session: AsyncSession, owner: str, key: str | None, digest: str) -> BuildRecord | None:
+    """Return the build that the owner stored with the key, None when there is none."""
+    known = await session.get(IdempotencyRow, (owner, key)) if key is not None else None
+    if known is None:
+        return None
+    if known.request_sha256 != digest:
+        msg = "this idempotency key was used before with another request"
+        raise IdempotencyMismatch(msg)
+    return build_record(await _row(session, known.build_id))
+
+
 async def _row(session: AsyncSession, build_id: str, lock: bool = False) -> BuildRow:
     row = await session.get(BuildRow, build_id, with_for_update=lock)
     if row is None:
-        msg = "there is no such build"
-        raise NotFound(msg, build_id=build_id)
+        raise NotFound.of(build_id)
     return row
 
 

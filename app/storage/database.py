@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from sqlalchemy import event
-from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
-from app.core.errors import StorageBusy, StorageError
-from app.storage.journal import Journal
+from app.storage.failures import typed_errors
+from app.storage.journal import Journal, SqliteJournal
+from app.storage.postgres import PostgresJournal, reading_engine, writing_engine
 from app.storage.sqlite import set_pragmas, sqlite_file
 
 _READERS = 8
@@ -24,19 +23,22 @@ class Database:
 
     A deferred BEGIN that later writes fails at once when another writer came first; taking the lock first waits.
     Writers of this process queue for one connection, so they wait in order instead of polling the file's lock.
+    On PostgreSQL, writers lock rows, and a few of them work side by side.
     What the journal writes survives the end of the process like everything else. Only a power cut can lose it, and
     only when nothing was written through `write` since: each durable commit makes what came before it durable, too.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._writer = _engine(url, "BEGIN IMMEDIATE", connections=1)
-        self._reader = _engine(url, "BEGIN", connections=_READERS)
         path = sqlite_file(url)
+        self.journal: Journal
         if path is None:
-            msg = "only an SQLite file can be the store"
-            raise StorageError(msg)
-        self.journal = Journal(path)
+            self._writer, self._reader = writing_engine(url), reading_engine(url)
+            self.journal = PostgresJournal(url)
+        else:
+            self._writer = _engine(url, "BEGIN IMMEDIATE", connections=1)
+            self._reader = _engine(url, "BEGIN", connections=_READERS)
+            self.journal = SqliteJournal(path)
         self._write_sessions = async_sessionmaker(self._writer, expire_on_commit=False)
         self._read_sessions = async_sessionmaker(self._reader, expire_on_commit=False)
 
@@ -53,7 +55,7 @@ class Database:
             StorageBusy: the write lock was not free in time.
             StorageError: the database failed.
         """
-        with _typed_errors():
+        with typed_errors():
             async with self._write_sessions.begin() as session:
                 yield session
 
@@ -64,13 +66,13 @@ class Database:
         Raises:
             StorageError: the database failed.
         """
-        with _typed_errors():
+        with typed_errors():
             async with self._read_sessions.begin() as session:
                 yield session
 
     async def close(self) -> None:
         """Close every connection."""
-        self.journal.close()
+        await self.journal.close()
         for engine in (self._writer, self._reader):
             await engine.dispose()
 
@@ -85,23 +87,3 @@ def _engine(url: str, begin: str, connections: int) -> AsyncEngine:
 
     event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
-
-
-@contextmanager
-def _typed_errors() -> Iterator[None]:
-    try:
-        yield
-    except IntegrityError:
-        raise
-    except PoolTimeout as exc:
-        msg = "no database connection became free"
-        raise StorageBusy(msg) from exc
-    except OperationalError as exc:
-        if "database is locked" in str(exc.orig):
-            msg = "the database is locked by another writer"
-            raise StorageBusy(msg) from exc
-        msg = f"the database failed: {exc.orig}"
-        raise StorageError(msg) from exc
-    except SQLAlchemyError as exc:
-        msg = f"the database failed: {type(exc).__name__}"
-        raise StorageError(msg) from exc

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -10,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from app.core.errors import LeaseLost, NotFound, StorageError
@@ -51,7 +51,7 @@ def _writable(build: str) -> ColumnElement[bool]:
     return and_(_BUILD.c.id == bindparam(build), or_(epoch.is_(None), holds(epoch)))
 
 
-_START = Statement.of(
+_START = Statement(
     insert(_TABLE)
     .from_select(
         [*_STARTED, "seq"],
@@ -62,27 +62,31 @@ _START = Statement.of(
             .scalar_subquery(),
         )
         .select_from(_BUILD)
-        .where(_writable("new_build_id")),
+        .where(_writable("new_build_id"))
+        .with_for_update(key_share=True, of=_BUILD),
     )
     .returning(_TABLE.c.seq),
     {f"new_{name}": _TABLE.c[name] for name in _STARTED},
 )
-"""One statement, so the fence is looked at and the number is taken and used at once."""
-_FINISH = Statement.of(
+"""One statement, so the fence is looked at and the number is taken and used at once.
+
+Where writers work side by side (PostgreSQL), it holds the build's row: a claim comes before it or after it.
+"""
+_FINISH = Statement(
     update(_TABLE)
     .where(
         _TABLE.c.build_id == bindparam("build"),
         _TABLE.c.seq == bindparam("number"),
         _TABLE.c.call_id == bindparam("call"),
         _TABLE.c.outcome == CallOutcome.INCOMPLETE.value,
-        exists(select(_BUILD.c.id).where(_writable("build"))),
+        exists(select(_BUILD.c.id).where(_writable("build")).with_for_update(key_share=True, of=_BUILD)),
     )
     .values({name: bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _FINISHED})
     .returning(_TABLE.c.seq),
     {f"new_{name}": _TABLE.c[name] for name in _FINISHED},
 )
-_FENCE = Statement.of(select(_BUILD.c.id).where(_writable("build")), {})
-_MEASURED = Statement.of(
+_FENCE = Statement(select(_BUILD.c.id).where(_writable("build")), {})
+_MEASURED = Statement(
     select(*(_TABLE.c[name] for name in MEASURED))
     .where(_TABLE.c.build_id == bindparam("build"))
     .order_by(_TABLE.c.seq),
@@ -105,8 +109,8 @@ class SqlEventStore:
         self._database = database
         self._cleaned: dict[str, Callable[[Any], Any]] = {
             "args": redact,
-            "error_message": lambda text: str(redact(text))[:ERROR_CHARS],
-            "result_preview": lambda text: clip(str(redact(text))),
+            "error_message": lambda text: _storable(redact(text))[:ERROR_CHARS],
+            "result_preview": lambda text: clip(_storable(redact(text))),
         }
 
     async def start(self, event: ToolEvent) -> ToolEvent:
@@ -129,7 +133,7 @@ class SqlEventStore:
         """
         try:
             rows = await self._journal.write(_START, {"epoch": event.epoch} | self._values(event, _STARTED))
-        except sqlite3.IntegrityError as exc:
+        except IntegrityError as exc:
             raise StorageError("this attempt of this call is recorded already", call_id=event.call_id) from exc
         if not rows:
             raise _refused(event)
@@ -215,8 +219,13 @@ class SqlEventStore:
 def _refused(event: ToolEvent) -> NotFound | LeaseLost:
     """Return what it means that the fence let nothing through."""
     if event.epoch is None:
-        return NotFound("there is no such build", build_id=event.build_id)
+        return NotFound.of(event.build_id)
     return LeaseLost("another runner owns this build, or it has ended", build_id=event.build_id)
+
+
+def _storable(text: object) -> str:
+    """Return the text without NUL, which PostgreSQL cannot keep."""
+    return str(text).replace("\x00", "\ufffd")
 
 
 def clip(text: str) -> str:

@@ -7,14 +7,16 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Column, Insert, Select, Update
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.exc import IntegrityError
 
-from app.core.errors import StorageBusy, StorageError
+from app.core.errors import StorageBusy, StorageError, StorageFull
+from app.storage.failures import NO_ROOM
 from app.storage.sqlite import BUSY_TIMEOUT_MS, set_pragmas
 
 T = TypeVar("T")
@@ -23,31 +25,65 @@ _LONGEST_PAUSE_S = 0.02
 _DIALECT = SQLiteDialect_pysqlite(paramstyle="named")
 
 
-@dataclass(frozen=True)
 class Statement:
-    """SQL text with named parameters, those that are fixed, and what makes a value one that SQLite stores."""
+    """A statement for any database; `columns` names the column that each parameter is a value of."""
 
-    sql: str
-    fixed: Mapping[str, Any]
-    conversions: Mapping[str, Callable[[Any], Any]]
+    def __init__(self, form: Insert | Update | Select[Any], columns: Mapping[str, Column[Any]]) -> None:
+        self.form = form
+        self._columns = columns
 
-    @classmethod
-    def of(cls, form: Insert | Update | Select[Any], columns: Mapping[str, Column[Any]]) -> Statement:
-        """Compile a statement once; `columns` names the column that each parameter is a value of."""
-        processors = {n: c.type.dialect_impl(_DIALECT).bind_processor(_DIALECT) for n, c in columns.items()}
-        compiled = form.compile(dialect=_DIALECT)
-        fixed = {name: value for name, value in compiled.params.items() if value is not None}
-        return cls(str(compiled), fixed, {n: p for n, p in processors.items() if p is not None})
+    @cached_property
+    def sql(self) -> str:
+        """The text that SQLite is given."""
+        return str(self.form.compile(dialect=_DIALECT))
 
     def bound(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values as SQLite stores them."""
-        known = {**self.fixed, **values}
-        for name, convert in self.conversions.items():
+        known = {**self._fixed, **values}
+        for name, convert in self._conversions.items():
             known[name] = convert(known[name])
         return known
 
+    @cached_property
+    def _fixed(self) -> dict[str, Any]:
+        params = self.form.compile(dialect=_DIALECT).params
+        return {name: value for name, value in params.items() if value is not None}
 
-class Journal:
+    @cached_property
+    def _conversions(self) -> dict[str, Callable[[Any], Any]]:
+        found = {n: c.type.dialect_impl(_DIALECT).bind_processor(_DIALECT) for n, c in self._columns.items()}
+        return {name: convert for name, convert in found.items() if convert is not None}
+
+
+class Journal(Protocol):
+    """Where single statements go; each is a transaction of its own."""
+
+    async def write(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Execute the statement and return its rows.
+
+        Raises:
+            IntegrityError: a constraint forbids it.
+            StorageBusy: the database cannot be written for the moment.
+            StorageError: the database failed.
+        """
+        ...
+
+    async def read(
+        self, statement: Statement, values: Mapping[str, Any], form: Callable[[tuple[Any, ...]], T]
+    ) -> list[T]:
+        """Return the rows in the given form, without stopping the loop: for a great many small rows.
+
+        Raises:
+            StorageError: the database failed.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close every connection."""
+        ...
+
+
+class SqliteJournal:
     """One plain connection to an SQLite file, used in the loop's own thread.
 
     A statement costs some tens of microseconds and no wait: it never waits for the disk (`synchronous` NORMAL; what it
@@ -64,7 +100,7 @@ class Journal:
         """Execute the statement and return its rows.
 
         Raises:
-            sqlite3.IntegrityError: a constraint forbids it.
+            IntegrityError: a constraint forbids it.
             StorageBusy: the write lock was not free in time.
             StorageError: the database failed.
         """
@@ -87,7 +123,7 @@ class Journal:
         """
         return await asyncio.to_thread(self._read, statement.sql, statement.bound(values), form)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
             self._connection.close()
@@ -97,11 +133,13 @@ class Journal:
         """Return the rows, None while another writer has the lock."""
         try:
             return self._opened().execute(sql, values).fetchall()
-        except sqlite3.IntegrityError:
-            raise
+        except sqlite3.IntegrityError as exc:
+            raise IntegrityError(sql, None, exc) from exc
         except sqlite3.Error as exc:
             if getattr(exc, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 return None
+            if getattr(exc, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+                raise StorageFull(NO_ROOM) from exc
             msg = f"the database failed: {exc}"
             raise StorageError(msg) from exc
 

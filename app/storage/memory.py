@@ -1,4 +1,4 @@
-"""Every SQL statement on memories."""
+"""Every SQL statement on memories, and the port for builds that begin alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 from sqlmodel import col
 
+from app.model.base import changed
 from app.model.memory import Habit, Memory, MemoryKey
+from app.storage.base import MemoryStore, NoMemory
 from app.storage.database import Database
 from app.storage.tables import MemoryFailureRow, MemoryRow, MemoryWishRow
 
@@ -115,3 +117,27 @@ def _about(key: MemoryKey, owner: str) -> tuple[Any, ...]:
     row = MemoryRow
     about = (col(row.skill_id) == key.skill_id, col(row.goal) == key.goal.value, col(row.engine) == key.engine)
     return (col(row.owner) == owner, *about)
+
+
+class LearningMemory(NoMemory):
+    """The port when builds begin alone: memories are kept, and of them only what failed comes back."""
+
+    def __init__(self, inner: MemoryStore) -> None:
+        self._inner = inner
+
+    async def remember(self, memory: Memory) -> None:
+        """Keep it for builds that use memories.
+
+        Raises:
+            StorageError: it cannot be kept.
+        """
+        await self._inner.remember(memory)
+
+    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
+        """Return the owner's memories as builds that are not begun with, so that only their failures count.
+
+        Raises:
+            StorageError: they cannot be read.
+        """
+        found = await self._inner.recall(key, owner)
+        return [changed(memory, validated=False) for memory in found if memory.failures]

@@ -76,6 +76,24 @@ def sqlite_file(url: str) -> Path | None:
     return Path(parsed.database)
 
 
+def keep_private(path: Path) -> None:
+    """Make the database file, if there is none, and let nobody but its owner read it; its log inherits that.
+
+    Raises:
+        OSError: the folder or the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+    try:
+        if os.fstat(fd).st_uid == os.geteuid():
+            os.fchmod(fd, _PRIVATE)
+    finally:
+        os.close(fd)
+
+
+_PRIVATE = 0o600
+
+
 def set_pragmas(connection: Any, synchronous: str = "FULL") -> None:
     """Set what every SQLite connection of ours needs: concurrent readers (WAL), patience, foreign keys.
 

@@ -26,9 +26,14 @@ from app.storage.database import Database
 from app.storage.evaluations import SqlEvaluationStore
 from app.storage.events import SqlEventStore, unchanged
 from app.storage.memory import SqlMemoryStore
+from app.storage.postgres import connection_options, migrate_alone, server
+from app.storage.queue import prepare
 from app.storage.results import SqlResultStore
-from app.storage.sqlite import FileLock, set_pragmas, sqlite_file
+from app.storage.retention import SqlRetentionStore
+from app.storage.sqlite import FileLock, keep_private, set_pragmas, sqlite_file
 from app.storage.tables import BuildRow, ProgressRow, ToolEventRow
+from app.storage.tokens import SqlTokenStore
+from app.storage.usage import SqlUsageHistory
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Storage:
     results: SqlResultStore
     evaluations: SqlEvaluationStore
     memory: SqlMemoryStore
+    tokens: SqlTokenStore
+    retention: SqlRetentionStore
+    usage: SqlUsageHistory
 
 
 @asynccontextmanager
@@ -71,6 +79,9 @@ async def open_storage(
                 SqlResultStore(database, clock),
                 SqlEvaluationStore(database),
                 SqlMemoryStore(database),
+                SqlTokenStore(database),
+                SqlRetentionStore(database),
+                SqlUsageHistory(database),
             )
         finally:
             await database.close()
@@ -108,13 +119,19 @@ def upgrade(url: str, revision: str = "head") -> None:
         StorageError: the database cannot be opened, or a newer version wrote it.
     """
     config = _config()
-    with _connection(url) as connection:
+    with connected(url) as connection:
         config.attributes["connection"] = connection
+        if connection.dialect.name == "postgresql":
+            migrate_alone(connection)
+            prepare(connection)
         try:
             command.upgrade(config, revision)
         except CommandError as exc:
             msg = f"the database has a schema that this version does not know: {exc}"
             raise StorageError(msg) from exc
+
+
+_MIGRATION_LIMITS = {"statement_timeout": "1h", "idle_in_transaction_session_timeout": "1h"}
 
 
 def is_current(url: str) -> bool:
@@ -123,7 +140,7 @@ def is_current(url: str) -> bool:
     if path is not None and not path.is_file():
         return False
     head = ScriptDirectory.from_config(_config()).get_current_head()
-    with _connection(url) as connection:
+    with connected(url) as connection:
         return MigrationContext.configure(connection).get_current_revision() == head
 
 
@@ -135,18 +152,29 @@ def _config() -> Config:
 
 
 @contextmanager
-def _connection(url: str) -> Iterator[Connection]:
+def connected(url: str) -> Iterator[Connection]:
+    """Open one transaction on the database, which need not have tables yet (blocking).
+
+    Raises:
+        StorageError: it cannot be opened, or fails.
+    """
     path = sqlite_file(url)
-    engine = create_engine(make_url(url).set(drivername="sqlite") if path else url)
-    if path is not None:
+    if path is None:
+        engine = create_engine(
+            server(url),
+            connect_args=connection_options(**_MIGRATION_LIMITS),
+        )
+    else:
+        engine = create_engine(make_url(url).set(drivername="sqlite"))
         event.listen(engine, "connect", lambda connection, _record: set_pragmas(connection))
     try:
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            keep_private(path)
         with engine.begin() as connection:
             yield connection
     except (SQLAlchemyError, OSError) as exc:
-        msg = f"the database cannot be opened or upgraded: {exc}"
+        told = exc.strerror if isinstance(exc, OSError) else getattr(exc, "orig", None) or exc.args[0]
+        msg = f"the database cannot be opened or upgraded: {told}"
         raise StorageError(msg) from exc
     finally:
         engine.dispose()

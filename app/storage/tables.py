@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pydantic import BaseModel
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
     ColumnElement,
     DateTime,
@@ -29,7 +30,6 @@ from sqlmodel import Field, SQLModel, col
 from app.model.events import CacheUse, CallOutcome, Timing, ToolEvent, ToolKind
 from app.model.names import LOCAL_OWNER, BuildStatus, Phase
 from app.model.record import BuildRecord, ProgressData, ProgressEvent
-from app.model.upgrade import owner_in
 
 ULID_LENGTH = 26
 
@@ -67,16 +67,27 @@ def _owner() -> Column[str]:
 
 
 class BuildRow(SQLModel, table=True):
-    """One build; `progress_seq` is the number of its last progress event."""
+    """One build; `progress_seq` is the number of its last progress event, `size` its bytes once it has ended.
+
+    `thinned`: the arguments and results of its tool events have been let go.
+    """
 
     __tablename__ = "build"
-    __table_args__ = (Index("ix_build_status", "status", "created_at"), Index("ix_build_created", "created_at", "id"))
+    __table_args__ = (
+        Index("ix_build_status", "status", "created_at"),
+        Index("ix_build_created", "created_at", "id"),
+        Index("ix_build_owner", "owner", "created_at", "id"),
+    )
 
     id: str = Field(primary_key=True, max_length=ULID_LENGTH)
+    owner: str = Field(default=LOCAL_OWNER, max_length=64)
     parent_id: str | None = Field(default=None, index=True, max_length=ULID_LENGTH)
     status: str = Field(max_length=16)
     epoch: int = 0
     attempts: int = 0
+    trials: int = 0
+    alone: bool = False
+    not_before: datetime | None = Field(default=None, sa_column=Column(UtcDateTime()))
     cancel_requested: bool = False
     progress_seq: int = 0
     request: dict[str, Any] = Field(sa_column=_json(nullable=False))
@@ -86,6 +97,8 @@ class BuildRow(SQLModel, table=True):
     engine: dict[str, Any] | None = Field(default=None, sa_column=_json())
     reasoner: dict[str, Any] | None = Field(default=None, sa_column=_json())
     failure: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    size: int | None = Field(default=None, sa_column=Column(BigInteger))
+    thinned: bool = False
     created_at: datetime = Field(sa_column=_time())
     updated_at: datetime = Field(sa_column=_time())
 
@@ -144,14 +157,40 @@ class ToolEventRow(SQLModel, table=True):
 
 
 class IdempotencyRow(SQLModel, table=True):
-    """Which build an idempotency key stands for, and the hash of the request it came with."""
+    """Which build an owner's idempotency key stands for, and the hash of the request it came with."""
 
     __tablename__ = "idempotency"
 
+    owner: str = Field(primary_key=True, max_length=64)
     key: str = Field(primary_key=True, max_length=255)
     build_id: str = Field(sa_column=Column(ForeignKey("build.id", ondelete="CASCADE"), nullable=False))
     request_sha256: str = Field(max_length=64)
     created_at: datetime = Field(sa_column=_time())
+
+
+class TokenRow(SQLModel, table=True):
+    """An access token: only its hash is kept. `scopes`: words between spaces. Limits: null = those of the settings."""
+
+    __tablename__ = "token"
+
+    name: str = Field(primary_key=True, max_length=64)
+    sha256: str = Field(unique=True, max_length=64)
+    owner: str = Field(max_length=64)
+    scopes: str = Field(max_length=100)
+    builds_per_day: int | None = None
+    requests_per_minute: int | None = None
+    created_at: datetime = Field(sa_column=_time())
+    revoked_at: datetime | None = Field(default=None, sa_column=Column(UtcDateTime()))
+
+
+class TokenDayRow(SQLModel, table=True):
+    """How many builds a token has started on a day (UTC); deleting builds does not give them back."""
+
+    __tablename__ = "token_day"
+
+    token: str = Field(primary_key=True, max_length=64)
+    day: date = Field(primary_key=True)
+    builds: int
 
 
 class KeptResultRow(SQLModel, table=True):
@@ -243,20 +282,17 @@ def as_json(model: BaseModel | None) -> dict[str, Any] | None:
     return None if model is None else model.model_dump(mode="json")
 
 
-_OWNER = "owner"
-"""The owner is kept beside what was asked for: a build's request is written once and never again."""
-
-
 def build_row(record: BuildRecord) -> BuildRow:
     """Return the row of a new build."""
     return BuildRow(
         id=record.id,
+        owner=record.owner,
         parent_id=record.parent_id,
         status=record.status.value,
         epoch=record.epoch,
         attempts=record.attempts,
         cancel_requested=record.cancel_requested,
-        request={**record.request.model_dump(mode="json"), _OWNER: record.owner},
+        request=record.request.model_dump(mode="json"),
         invariants=record.invariants.model_dump(mode="json"),
         state=record.state.model_dump(mode="json"),
         xml=record.xml,
@@ -270,10 +306,7 @@ def build_row(record: BuildRecord) -> BuildRow:
 
 def build_record(row: BuildRow) -> BuildRecord:
     """Return the build of a row."""
-    known = {name: getattr(row, name) for name in BuildRecord.model_fields if name != _OWNER}
-    request = {name: value for name, value in row.request.items() if name != _OWNER}
-    owner = row.request.get(_OWNER) or owner_in(row.state) or LOCAL_OWNER
-    return BuildRecord.model_validate({**known, "request": request, "owner": owner})
+    return BuildRecord.model_validate({name: getattr(row, name) for name in BuildRecord.model_fields})
 
 
 def progress_event(row: ProgressRow) -> ProgressEvent:
@@ -297,16 +330,16 @@ _CACHES = {use.value: use for use in CacheUse}
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "phase": _PHASES.__getitem__,
     "kind": _KINDS.__getitem__,
-    "started_at": lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
+    "started_at": lambda at: datetime.fromisoformat(at).replace(tzinfo=UTC) if isinstance(at, str) else at,
     "outcome": _OUTCOMES.__getitem__,
     "cache": _CACHES.__getitem__,
-    "usage": lambda text: None if text is None else json.loads(text),
+    "usage": lambda found: json.loads(found) if isinstance(found, str) else found,
 }
 _CONVERTED = tuple((MEASURED.index(name), convert) for name, convert in _CONVERSIONS.items())
 
 
 def timing(row: Sequence[Any]) -> Timing:
-    """Return the measured part of an event from its measured columns as SQLite stores them."""
+    """Return the measured part of an event from its measured columns, as a driver or SQLite's own text has them."""
     known = list(row)
     for place, convert in _CONVERTED:
         known[place] = convert(known[place])

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from app.engine.base import Engine, Facts, Outputs, Session
 from app.model.blueprint import Blueprint, Change
 from app.model.events import ToolKind
-from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.tools.cache import RAW, Cacheable, Codec, json_codec
 from app.tools.payload import canonical_digest
@@ -25,6 +25,7 @@ _SHAPES: dict[str, Any] = {
     "classes": list[ClassFact],
     "gems": list[GemFact],
     "nodes": list[NodeFact],
+    "edges": list[EdgeFact],
     "bases": list[BaseFact],
     "affixes": list[AffixFact],
     "uniques": list[UniqueFact],
@@ -56,6 +57,10 @@ class RecordedFacts:
     async def nodes(self) -> list[NodeFact]:
         """Return all passives of the current tree, sorted by id."""
         return await self._ask("nodes", {}, self._inner.nodes)
+
+    async def edges(self) -> list[EdgeFact]:
+        """Return all connections of the current tree as they are drawn, sorted."""
+        return await self._ask("edges", {}, self._inner.edges)
 
     async def bases(self) -> list[BaseFact]:
         """Return all item bases that a player can hold, sorted by name."""

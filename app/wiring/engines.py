@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
+from pydantic import TypeAdapter
+
 import app
 from app.core.clock import Clock
 from app.core.config import Settings
@@ -18,6 +20,8 @@ from app.engine.base import Engine
 from app.engine.pob.install import InstalledPob, status
 from app.engine.pob.install import install as install_files
 from app.engine.pob.install import status as installed_files
+from app.engine.probe import BACKEND as PROBE
+from app.engine.probe import Confinement
 from app.engine.process import ProcessEngine
 from app.llm.http import download
 from app.model.names import Phase
@@ -131,6 +135,22 @@ def install_pob(settings: Settings, source: Path | None, version: str | None) ->
 def installed_pob(settings: Settings) -> InstalledPob | None:
     """Return which Path of Building is installed, or None."""
     return installed_files(settings.pob_home)
+
+
+async def probe_confinement() -> Confinement:
+    """Return what engine processes are kept from on this machine, by trying it in one.
+
+    Raises:
+        EngineError: it does not start.
+    """
+    engine = ProcessEngine(PROBE, workers=1)
+    try:
+        await engine.start()
+        async with engine.session() as session:
+            refused = await session.ask("attempts", {"service": os.getpid()}, TypeAdapter(dict[str, bool]))
+        return Confinement(refused=refused, missing=engine.missing_guards)
+    finally:
+        await engine.close()
 
 
 class RecordedImport:

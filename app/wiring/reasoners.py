@@ -6,6 +6,7 @@ from typing import Literal
 
 from app.core.config import LlmStep, Settings, resource_dir
 from app.core.errors import ReasonerMissing
+from app.llm.addresses import AddressRule
 from app.llm.base import ChatModel
 from app.llm.chat import HttpChatModel
 from app.llm.prices import Price, PriceTable
@@ -81,6 +82,7 @@ class ConfiguredReasoners:
                 base_url=own.llm_base_url,
                 timeout_s=own.llm_timeout_s,
                 stream=own.llm_stream,
+                rule=AddressRule(own.llm_allow_private),
             )
         seconds = own.build_budget_seconds
         limits = BudgetLimits(
@@ -91,6 +93,15 @@ class ConfiguredReasoners:
         )
         budget = BuildBudget(self._events, scope.build_id, limits)
         return RecordedChat(self._models[name], self._tools, scope, budget, self._prices)
+
+    async def check_address(self) -> None:
+        """Return when the address of the language model may be called, or none is set.
+
+        Raises:
+            AddressRefused: it may not.
+        """
+        if self._settings.llm_base_url:
+            await AddressRule(self._settings.llm_allow_private).check(self._settings.llm_base_url)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from app.core.clock import SystemClock
 from app.core.config import Settings, resource_dir
+from app.core.errors import InputError
 from app.core.ids import BuildId
 from app.machine.driver import Driver, DriverLimits
 from app.metrics.efficiency import BASELINE, load_targets
+from app.metrics.usage import Budgets
 from app.model.names import Phase
 from app.model.record import BuildRecord, EngineChoice
 from app.phases.base import ByMode, PhaseContext, PhaseStep
@@ -24,13 +29,12 @@ from app.phases.validate.accounts import WithAccounts
 from app.phases.validate.judgement import RefineValidate, ValidatePhase
 from app.reasoning.recorded import RecordedReasoner
 from app.reasoning.rules import RulesReasoner
-from app.runner.base import Runner
-from app.runner.local import LocalRunner
+from app.runner.base import Pace
 from app.service import ReadServices, Services
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
 from app.service.evaluations import Evaluations, Labels
-from app.service.health import Health
+from app.service.health import Health, Installation
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memories import Memories
@@ -38,16 +42,31 @@ from app.service.prompts import Prompts
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.repairs import Repairs
+from app.service.trees import Trees
+from app.service.usage import UsageReports
 from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.store import Storage
-from app.telemetry.observers import Observers, Tracing
+from app.telemetry.observers import Observers
 from app.telemetry.prometheus import ToolCounts
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner, UnrecordedRunner
 from app.tools.scope import Scope
-from app.wiring.engines import ConfiguredEngines, RecordedImports, engine_workers
-from app.wiring.reasoners import ConfiguredReasoners
-from app.wiring.stores import memory_store, result_cache, storage, tool_runner, tracing
+from app.wiring.engines import ConfiguredEngines, RecordedImports, engine_workers, installed_pob
+from app.wiring.reasoners import ConfiguredReasoners, is_set_up
+from app.wiring.runners import Running, running, working
+from app.wiring.stores import (
+    access_tokens,
+    is_server,
+    memory_store,
+    result_cache,
+    retention,
+    storage,
+    tool_runner,
+    tracing,
+)
+
+if TYPE_CHECKING:
+    from app.runner.queued import BuildWorker
 
 
 class StepContexts:
@@ -112,7 +131,67 @@ async def open_services(
     Raises:
         StorageLocked: another process runs builds on the same store.
         ExtraMissing: a setting needs an extra that is not installed.
+        AddressRefused: the language model is where it may not be called.
     """
+    async with (
+        _machinery(settings, events, recorded, iterations) as parts,
+        running(settings, parts.opened, parts.driver, parts.counts, serving=take_up) as runs,
+    ):
+        services = _services(settings, parts, runs)
+        async with _beside(services.retention.run()) if take_up else nullcontext():
+            yield services
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[object, object, None]) -> AsyncIterator[None]:
+    """Do the endless work meanwhile."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+@asynccontextmanager
+async def open_worker(settings: Settings, pace: Pace | None = None) -> AsyncIterator[BuildWorker]:
+    """Open a worker on the common queue, with engines and reasoners of its own.
+
+    Raises:
+        InputError: the store is an SQLite file, which has no queue.
+        StorageError: the server cannot be used.
+        ExtraMissing: a setting needs an extra that is not installed.
+    """
+    if not is_server(settings):
+        raise InputError(
+            "Workers need a PostgreSQL server as the store (BUILDWRIGHT_DATABASE_URL=postgresql+psycopg://...); "
+            "on an SQLite file, `buildwright serve` runs the builds itself."
+        )
+    async with (
+        _machinery(settings) as parts,
+        working(settings, parts.opened, parts.driver, parts.counts, pace or Pace()) as worker,
+    ):
+        yield worker
+
+
+@dataclass(frozen=True)
+class _Machinery:
+    """What makes builds in this process."""
+
+    opened: Storage
+    engines: ConfiguredEngines
+    reasoners: ConfiguredReasoners
+    counts: ToolCounts
+    driver: Driver
+
+
+@asynccontextmanager
+async def _machinery(
+    settings: Settings,
+    events: Callable[[EventStore], EventStore] | None = None,
+    recorded: bool = True,
+    iterations: int = MOST_ITERATIONS,
+) -> AsyncIterator[_Machinery]:
     async with tracing(settings) as traced, storage(settings, exclusive=True) as opened:
         engines, cache = ConfiguredEngines(settings), result_cache(settings, opened)
         counts = ToolCounts()
@@ -121,13 +200,18 @@ async def open_services(
         tools = tool_runner(settings, kept, opened.events, cache, observer) if recorded else UnrecordedRunner(kept)
         reasoners = ConfiguredReasoners(settings, opened.events, tools)
         contexts = StepContexts(engines, tools, reasoners, memory_store(settings, opened))
-        runner = _runner(settings, opened, contexts, counts, traced, iterations)
+        driver = Driver(
+            opened.builds,
+            phase_steps(engine_workers(settings), iterations),
+            contexts,
+            DriverLimits(budget_s=settings.build_budget_seconds),
+            memory=memory_store(settings, opened),
+            observer=traced,
+        )
         try:
-            if take_up:
-                await runner.start()
-            yield _services(settings, opened, runner, engines, reasoners, counts)
+            await reasoners.check_address()
+            yield _Machinery(opened, engines, reasoners, counts, driver)
         finally:
-            await runner.close()
             await reasoners.close()
             await engines.close()
             await cache.close()
@@ -147,37 +231,11 @@ def phase_steps(sessions: int = 4, iterations: int = MOST_ITERATIONS) -> Mapping
     }
 
 
-def _runner(
-    settings: Settings,
-    opened: Storage,
-    contexts: StepContexts,
-    counts: ToolCounts,
-    traced: Tracing | None,
-    iterations: int,
-) -> Runner:
-    driver = Driver(
-        opened.builds,
-        phase_steps(engine_workers(settings), iterations),
-        contexts,
-        DriverLimits(budget_s=settings.build_budget_seconds),
-        memory=memory_store(settings, opened),
-        observer=traced,
-    )
-    concurrency = 2 if engine_workers(settings) >= 4 else 1
-    return LocalRunner(driver, opened.builds, concurrency=concurrency, ended=counts.ended)
-
-
-def _services(
-    settings: Settings,
-    opened: Storage,
-    runner: Runner,
-    engines: ConfiguredEngines,
-    reasoners: ConfiguredReasoners,
-    counts: ToolCounts,
-) -> Services:
+def _services(settings: Settings, parts: _Machinery, runs: Running) -> Services:
+    opened, engines, runner = parts.opened, parts.engines, runs.runner
     reading = read_side(settings, opened)
     imported = RecordedImports(engines, opened.events, SystemClock())
-    builds = BuildService(opened.builds, reading.library, runner, engines, reasoners, SystemClock())
+    builds = BuildService(opened.builds, reading.library, runner, engines, parts.reasoners, SystemClock())
     imports = Imports(opened.builds, imported, RulesReasoner(), SystemClock())
     refinements = Refinements(opened.builds, runner, SystemClock())
     return Services(
@@ -188,8 +246,24 @@ def _services(
         refinements=refinements,
         repairs=Repairs(imports, refinements),
         prompts=Prompts(engines, RulesReasoner()),
-        health=Health(opened.builds, engines),
-        counts=counts,
+        health=Health(opened.builds, engines, runs.workers),
+        counts=parts.counts,
+        trees=Trees(engines),
+        setup=lambda: installation_of(settings, engines, parts.reasoners),
+    )
+
+
+def installation_of(settings: Settings, engines: ConfiguredEngines, reasoners: ConfiguredReasoners) -> Installation:
+    """Return what these settings can use now."""
+    found, usd = installed_pob(settings), settings.build_budget_usd
+    return Installation(
+        engine=engines.resolve("auto"),
+        reasoner=reasoners.resolve("auto"),
+        pob=None if found is None else found.version,
+        model=settings.llm_model if is_set_up(settings) else None,
+        budget_seconds=settings.build_budget_seconds,
+        budget_usd=None if usd is None else float(usd),
+        budget_tokens=settings.build_budget_tokens,
     )
 
 
@@ -208,7 +282,15 @@ def read_side(settings: Settings, opened: Storage) -> ReadServices:
         library=Library(opened.builds, SystemClock()),
         recordings=Recordings(opened.builds, opened.events, targets, usd),
         expectations=ExpectationChecks(opened.builds, opened.events),
-        comparisons=Comparisons(opened.builds, opened.events, opened.evaluations),
+        comparisons=Comparisons(opened.builds, opened.events, opened.evaluations, targets, usd),
         labels=Labels(opened.evaluations),
         memories=Memories(opened.memory),
+        tokens=access_tokens(settings, opened),
+        retention=retention(settings, opened),
+        usage=UsageReports(opened.usage, opened.events, day_budgets(settings), SystemClock()),
     )
+
+
+def day_budgets(settings: Settings) -> Budgets:
+    """Return what all builds may use in a day."""
+    return Budgets(calls=settings.day_budget_calls, tokens=settings.day_budget_tokens, usd=settings.day_budget_usd)

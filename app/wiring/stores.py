@@ -6,14 +6,25 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
 from app import __version__
 from app.core.clock import SystemClock
 from app.core.config import Settings
-from app.core.errors import ExtraMissing, NotAvailable
+from app.core.errors import ExtraMissing
 from app.core.logs import Redactor
 from app.model.base import changed
 from app.service.health import Integrity, check_store
-from app.storage.base import EventStore, LearningMemory, MemoryStore, NoMemory, UsageStore
+from app.service.retention import Retention, RetentionLimits
+from app.service.tokens import TokenLimits, Tokens, parse_tokens
+from app.storage.base import EventStore, MemoryStore, NoMemory, UsageStore
+from app.storage.copy import address_of
+from app.storage.copy import copy_store as copied_store
+from app.storage.memory import LearningMemory
+from app.storage.postgres import server
+from app.storage.retention import compact
+from app.storage.sqlite import sqlite_file
 from app.storage.store import Storage, check_database, is_current, open_storage, upgrade
 from app.telemetry.observers import Observer, Tracing
 from app.tools.cache import CachePolicy, ResultCache
@@ -38,22 +49,50 @@ def memory_store(settings: Settings, opened: Storage) -> MemoryStore:
     return LearningMemory(opened.memory) if settings.memory == "learn" else NoMemory()
 
 
+def access_tokens(settings: Settings, opened: Storage) -> Tokens:
+    """Return the tokens of these settings and of the store."""
+    limits = TokenLimits(settings.token_builds_per_day, settings.token_requests_per_minute)
+    return Tokens(opened.tokens, SystemClock(), _given_tokens(settings), limits)
+
+
+def retention(settings: Settings, opened: Storage) -> Retention:
+    """Return what lets go of old builds, as these settings say."""
+    limits = RetentionLimits(settings.keep_event_days, settings.keep_days, settings.keep_gb)
+    return Retention(
+        opened.retention, SystemClock(), limits, lambda: asyncio.to_thread(compact, database_url(settings))
+    )
+
+
+def _given_tokens(settings: Settings) -> tuple[str, ...]:
+    return parse_tokens(settings.api_tokens.get_secret_value() if settings.api_tokens else None)
+
+
 def database_url(settings: Settings) -> str:
-    """Return the address of the store.
+    """Return the address of the store."""
+    return settings.database
+
+
+def is_server(settings: Settings) -> bool:
+    """Return whether the store is a database server, where workers drive the builds.
 
     Raises:
-        NotAvailable: it is not an SQLite file.
+        StorageError: the address is neither that of one nor of an SQLite file.
     """
-    if "://" in settings.database and not settings.database.startswith("sqlite"):
-        raise NotAvailable("A database server as the store is not available in this version; use an SQLite file.")
-    return settings.database
+    return sqlite_file(settings.database) is None and bool(server(settings.database))
 
 
 def redactor(settings: Settings) -> Redactor:
     """Return what takes the secrets of these settings out of anything stored or logged."""
-    tokens = settings.api_tokens.get_secret_value().split(",") if settings.api_tokens else []
     key = [settings.llm_api_key.get_secret_value()] if settings.llm_api_key else []
-    return Redactor([*key, *tokens])
+    password = _password(settings.database)
+    return Redactor([*key, *_given_tokens(settings), *([password] if password else [])])
+
+
+def _password(url: str) -> str | None:
+    try:
+        return make_url(url).password
+    except SQLAlchemyError:
+        return None
 
 
 async def store_report(settings: Settings) -> Integrity:
@@ -70,6 +109,17 @@ def upgrade_store(settings: Settings) -> None:
         StorageError: it cannot be opened, or a newer version wrote it.
     """
     upgrade(database_url(settings))
+
+
+def copy_store(source: str, target: str) -> dict[str, int]:
+    """Copy a store into an empty one and return the rows by table; each is an address or the path of an SQLite file.
+
+    Raises:
+        StorageLocked: a process makes builds on the source.
+        Conflict: there is something in the target already.
+        StorageError: one of them cannot be used.
+    """
+    return copied_store(address_of(source), address_of(target))
 
 
 def store_is_current(settings: Settings) -> bool:

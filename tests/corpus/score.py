@@ -13,8 +13,7 @@ A wish is written as people speak, so it is met by what means the same here, and
 - `with=shield` by `weapon=Shield`: what is held in the off hand is a weapon of the vocabulary;
 - a support without its numeral by the first of its kind (Aftershock by Aftershock I);
 - `budget=10 divines` by a budget whose own words are "10 divines", since the vocabulary has four words for all budgets;
-- the pairs of `SAME`: one word in two spellings (exclusions stay as they are written), and the Simulacrum, which is
-  Delirium's own map and no word of its own in the vocabulary.
+- the pairs of `SAME`: one word in two spellings (exclusions stay as they are written).
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ SAME = {
     "energy shield": {"es"},
     "unique": {"unique item"},
     "elemental": {"elemental damage"},
-    "simulacrum": {"delirium"},
 }
 
 

@@ -58,7 +58,7 @@ class Plan:
     """One child: where the store is, what it builds with, and at which commit it dies (0 = never).
 
     `before` a commit is asked for, `inside` its transaction with everything written, or `after` it.
-    `events` counts commits of tool events too.
+    `events` counts commits of tool events too. `pauses_s`: before trials of builds that are set aside.
     """
 
     url: str
@@ -66,6 +66,8 @@ class Plan:
     at: int = 0
     when: When = "after"
     events: bool = False
+    concurrency: int = 1
+    pauses_s: tuple[float, ...] = DriverLimits().pauses_s
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,8 @@ class DeadlyBuilds:
         """Reading is harmless."""
         return getattr(self._inner, name)
 
-    async def claim(self, build_id: str) -> BuildRecord | None:
-        return await self._guillotine.around(self._inner.claim(build_id))
+    async def claim(self, build_id: str, *, alone: bool = False) -> BuildRecord | None:
+        return await self._guillotine.around(self._inner.claim(build_id, alone=alone))
 
     async def checkpoint(self, build_id: str, epoch: int, change: Checkpoint) -> None:
         await self._guillotine.around(self._inner.checkpoint(build_id, epoch, change))
@@ -149,16 +151,22 @@ def run_child(plan: Plan) -> None:
     asyncio.run(_work(plan))
 
 
-async def _work(plan: Plan) -> None:
-    module, function = plan.product.split(":")
+def product_of(name: str) -> AbstractAsyncContextManager[Product]:
+    """Return the product with that name."""
+    module, function = name.split(":")
     make: MakeProduct = getattr(importlib.import_module(module), function)
+    return make()
+
+
+async def _work(plan: Plan) -> None:
     guillotine = Guillotine(plan)
-    async with open_storage(plan.url) as storage, make() as product:
+    async with open_storage(plan.url) as storage, product_of(plan.product) as product:
         guillotine.watch(storage)
         builds: Any = DeadlyBuilds(storage.builds, guillotine)
         events: Any = DeadlyEvents(storage.events, guillotine) if plan.events else storage.events
         contexts = RecordedContexts(lambda r: product.engine, lambda r: product.reasoner, ToolRunner(events))
-        runner = LocalRunner(Driver(builds, product.phases, contexts, DriverLimits(poll_s=0.05)), builds)
+        limits = DriverLimits(poll_s=0.05, pauses_s=plan.pauses_s)
+        runner = LocalRunner(Driver(builds, product.phases, contexts, limits), builds, plan.concurrency)
         waiting = await storage.builds.runnable()
         await runner.start()
         for build_id in waiting:
@@ -168,7 +176,7 @@ async def _work(plan: Plan) -> None:
 
 def spawn(plan: Plan) -> BaseProcess:
     """Start a child; forked from a server process that has our modules loaded already."""
-    process = _children().Process(target=run_child, args=(plan,))
+    process = children().Process(target=run_child, args=(plan,))
     process.start()
     return process
 
@@ -183,7 +191,8 @@ def run(plan: Plan, deadline_s: float = 300.0) -> int:
     return code
 
 
-def _children() -> ForkServerContext:
+def children() -> ForkServerContext:
+    """Return what makes child processes, quickly: from a server process that has our modules loaded already."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     return context
@@ -254,18 +263,21 @@ def survives_every_kill(
     *,
     events: bool = False,
     stride: int = 1,
+    empty: Callable[[Path], str] | None = None,
 ) -> int:
     """Kill a build at its first commit, at its second ... until the kill comes too late; return that number.
 
     After each kill the store must be sound, and after a restart the build must end as if nothing had happened.
+    `empty` returns the address of a store without builds, given a folder; an SQLite file in it by default.
     """
+    empty = empty or url_in
     calm = folder / "calm"
     calm.mkdir()
-    expected = _run_whole(url_in(calm), product, request)
+    expected = run_whole(empty(calm), product, request)
     for at in range(1, 10_000, stride):
         spot = folder / f"{when}-{at}"
         spot.mkdir()
-        url = url_in(spot)
+        url = empty(spot)
         build_id = submit(url, request)
         code = run(Plan(url, product, at, when, events))
         if code == 0:
@@ -279,7 +291,8 @@ def survives_every_kill(
     raise AssertionError("the build never ends")
 
 
-def _run_whole(url: str, product: str, request: BuildRequest | None) -> Ending:
+def run_whole(url: str, product: str, request: BuildRequest | None = None) -> Ending:
+    """Make a build without any kill and return how it ended."""
     build_id = submit(url, request)
     assert run(Plan(url, product)) == 0
     return ending(url, build_id)

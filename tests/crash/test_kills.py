@@ -6,12 +6,14 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.metrics.efficiency import measure
 from app.model.events import CallOutcome
+from tests.conftest import DEEP
 from tests.crash.harness import (
     KILLED,
     Plan,
@@ -19,12 +21,14 @@ from tests.crash.harness import (
     ending,
     faults,
     run,
+    run_whole,
     spawn,
     submit,
     survives_every_kill,
     tool_events,
     url_in,
 )
+from tests.databases import emptied_database
 
 SMALL = "tests.crash.harness:small_product"
 
@@ -33,6 +37,18 @@ SMALL = "tests.crash.harness:small_product"
 @pytest.mark.parametrize("when", ["before", "inside", "after"])
 def test_a_build_survives_a_kill_at_every_checkpoint(tmp_path: Path, when: When) -> None:
     assert survives_every_kill(tmp_path, SMALL, when) == 15
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["before", "inside", "after"])
+def test_a_build_on_a_server_survives_a_kill_at_every_checkpoint(tmp_path: Path, when: When) -> None:
+    """Every fifth of them in one way and all in each with `make test-deep`."""
+    if not DEEP and when != "inside":
+        pytest.skip("with make test-deep")
+    stride = 1 if DEEP else 5
+    reached = survives_every_kill(tmp_path, SMALL, when, stride=stride, empty=lambda _: emptied_database())
+    assert reached == (15 if DEEP else 16)
 
 
 @pytest.mark.slow
@@ -57,20 +73,34 @@ def test_a_call_that_died_with_its_process_stays_incomplete(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_kills_at_random_instants_lose_nothing(tmp_path: Path) -> None:
-    calm = url_in(tmp_path)
-    reference = submit(calm)
+    assert random_kills(tmp_path, range(8), 3, url_in) > 0
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_two_hundred_kills_at_random_instants_lose_nothing(tmp_path: Path, kind: str) -> None:
+    first = random.SystemRandom().randrange(10**6)
+    print(f"seeds {first} to {first + 99}")
+    kills = random_kills(
+        tmp_path, range(first, first + 100), 2, url_in if kind == "sqlite" else lambda _: emptied_database()
+    )
+    print(f"{kills} of 200 processes were killed before their end")
+    assert kills > 50
+
+
+def random_kills(tmp_path: Path, seeds: range, tries: int, empty: Callable[[Path], str]) -> int:
+    """Kill a build at random instants, `tries` times per seed; return how many kills came in time."""
     began = time.monotonic()
-    assert run(Plan(calm, SMALL)) == 0
+    expected = run_whole(empty(tmp_path), SMALL)
     whole_s = time.monotonic() - began
-    expected = ending(calm, reference)
     kills = 0
-    for seed in range(8):
+    for seed in seeds:
         folder = tmp_path / str(seed)
         folder.mkdir()
-        url = url_in(folder)
+        url = empty(folder)
         build = submit(url)
         chance = random.Random(seed)
-        for _ in range(3):
+        for _ in range(tries):
             process = spawn(Plan(url, SMALL))
             process.join(chance.uniform(0, whole_s))
             if process.exitcode is None and process.pid is not None:
@@ -81,4 +111,4 @@ def test_kills_at_random_instants_lose_nothing(tmp_path: Path) -> None:
             assert faults(url) == [], f"seed {seed}"
         assert run(Plan(url, SMALL)) == 0
         assert ending(url, build) == expected, f"seed {seed}"
-    assert kills > 0
+    return kills

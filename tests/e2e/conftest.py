@@ -38,7 +38,7 @@ class Server:
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                if self.client.get("/readyz").status_code == 200:
+                if self.client.get("/healthz").status_code == 200:
                     return
             except httpx.TransportError:
                 time.sleep(0.1)

@@ -18,6 +18,7 @@ from lxml import etree
 
 from app.model.state import BuildState
 from tests.e2e.conftest import Server
+from tests.fakes import shell
 
 Start = Callable[..., Server]
 PROMPT = {"prompt": "lightning sorceress for mapping", "level": 12, "gear": "starter"}
@@ -133,6 +134,31 @@ def test_tokens_guard_a_real_server(start_server: Start) -> None:
     page = client.get("/")
     assert page.status_code == 200
     assert "Buildwright" in page.text
+
+
+def test_a_token_is_made_and_a_running_build_deleted_beside_a_running_server(
+    start_server: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start_server().client
+    monkeypatch.setenv("BUILDWRIGHT_DATA_DIR", str(tmp_path))
+    assert client.get("/v1/builds").status_code == 200
+    made = shell.run("token", "add", "ci", "--scope", "read", "--scope", "write")
+    mine = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    deadline = time.monotonic() + 60
+    while client.get("/v1/builds").status_code != 401 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert client.get("/v1/builds").status_code == 401
+    build_id = client.post("/v1/builds", json=PROMPT, headers=mine).json()["id"]
+    while client.get(f"/v1/builds/{build_id}", headers=mine).json()["status"] == "queued":
+        time.sleep(0.05)
+    assert client.delete(f"/v1/builds/{build_id}", headers=mine).status_code == 204
+    assert client.get(f"/v1/builds/{build_id}", headers=mine).status_code == 404
+    assert client.get("/v1/builds", headers=mine).json()["items"] == []
+    following = client.post("/v1/builds", json=PROMPT, headers=mine).json()["id"]
+    while client.get(f"/v1/builds/{following}", headers=mine).json()["status"] == "queued":
+        time.sleep(0.05)  # the deleted one has left its place
+    assert shell.run("delete", following, "--out", str(tmp_path)).returncode == 0
+    assert client.get("/v1/builds", headers=mine).json()["items"] == []
 
 
 def test_a_second_server_on_the_same_store_is_refused(start_server: Start) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from app.engine.base import Outputs
 from app.model.blueprint import Blueprint, Change, PassiveNode, apply_changes
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
-from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import BuildReport, EngineVersion, GemFinding, Inspection, Requirement, Stats
 
 VERSION = EngineVersion(name="arithmetic", version="1", tree_version="toy")
@@ -74,6 +74,9 @@ class WorldFacts:
 
     async def nodes(self) -> list[NodeFact]:
         return sorted(self._world.nodes, key=lambda n: n.id)
+
+    async def edges(self) -> list[EdgeFact]:
+        return []
 
     async def bases(self) -> list[BaseFact]:
         return sorted(self._world.bases, key=lambda b: b.name)

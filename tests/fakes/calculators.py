@@ -11,7 +11,7 @@ from app.engine.base import Engine, Facts, Outputs, Session
 from app.model.blueprint import Blueprint, Change, apply_changes
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
-from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
@@ -45,6 +45,9 @@ class FakeFacts:
         return []
 
     async def nodes(self) -> list[NodeFact]:
+        return []
+
+    async def edges(self) -> list[EdgeFact]:
         return []
 
     async def bases(self) -> list[BaseFact]:
@@ -180,6 +183,9 @@ class FakeReasoner:
         return [Discovery(sub_problem=name, fact=f"{len(classes)} classes", source="engine")]
 
     async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        raise NotImplementedError
+
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         raise NotImplementedError
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from app.engine.base import Session
-from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import EngineVersion
 
 _LEVELS = [1, 3, 6, 10, 14, 18, 22, 26, 31, 36, 41, 46, 52, 58, 64, 66, 72, 78, 84, 90]
@@ -101,6 +101,7 @@ class FakeFacts:
     gem_facts: Sequence[GemFact] = ()
     node_facts: Sequence[NodeFact] = ()
     base_facts: Sequence[BaseFact] = ()
+    edge_facts: Sequence[EdgeFact] = ()
 
     async def classes(self) -> list[ClassFact]:
         return sorted(self.class_facts, key=lambda fact: fact.name)
@@ -110,6 +111,9 @@ class FakeFacts:
 
     async def nodes(self) -> list[NodeFact]:
         return sorted(self.node_facts, key=lambda fact: fact.id)
+
+    async def edges(self) -> list[EdgeFact]:
+        return list(self.edge_facts)
 
     async def bases(self) -> list[BaseFact]:
         return sorted(self.base_facts, key=lambda fact: fact.name)

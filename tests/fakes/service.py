@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NoReturn
 
 from app.core.clock import SystemClock
 from app.core.errors import EngineMissing, ReasonerMissing
+from app.metrics.usage import Budgets
 from app.model.record import EngineChoice, ReasonerChoice
 from app.reasoning.rules import RulesReasoner
 from app.service import Services
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
 from app.service.evaluations import Evaluations, Labels
-from app.service.health import Health
+from app.service.health import Health, Installation
 from app.service.imports import Imports
 from app.service.library import Library
 from app.service.memories import Memories
@@ -23,9 +25,20 @@ from app.service.prompts import Prompts
 from app.service.recordings import ExpectationChecks, Recordings
 from app.service.refinement import Refinements
 from app.service.repairs import Repairs
+from app.service.retention import Retention, RetentionLimits
+from app.service.tokens import TokenLimits, Tokens
+from app.service.trees import Trees
+from app.service.usage import UsageReports
 from app.storage.base import NoMemory
 from app.telemetry.prometheus import ToolCounts
-from tests.fakes.stores import MemoryBuildStore, MemoryEvaluationStore, MemoryEventStore
+from tests.fakes.stores import (
+    MemoryBuildStore,
+    MemoryEvaluationStore,
+    MemoryEventStore,
+    MemoryRetentionStore,
+    MemoryTokenStore,
+    MemoryUsageHistory,
+)
 
 
 class NotingRunner:
@@ -78,8 +91,11 @@ class World:
     runner: NotingRunner = field(default_factory=NotingRunner)
     evaluations: MemoryEvaluationStore = field(default_factory=MemoryEvaluationStore)
     counts: ToolCounts = field(default_factory=ToolCounts)
+    given: Sequence[str] = ()
+    token_store: MemoryTokenStore = field(default_factory=MemoryTokenStore)
+    limits: TokenLimits = field(default_factory=TokenLimits)
 
-    @property
+    @cached_property
     def services(self) -> Services:
         engines, clock = SketchOnly(), SystemClock()
         library = Library(self.store, clock)
@@ -95,6 +111,9 @@ class World:
             comparisons=Comparisons(self.store, self.events, self.evaluations),
             labels=Labels(self.evaluations),
             memories=Memories(NoMemory()),
+            tokens=Tokens(self.token_store, clock, self.given, self.limits),
+            retention=Retention(MemoryRetentionStore(), clock, RetentionLimits(), MemoryRetentionStore().compact),
+            usage=UsageReports(MemoryUsageHistory(self.store), self.events, Budgets(), clock),
             imports=imports,
             refinements=refinements,
             repairs=Repairs(imports, refinements),
@@ -102,6 +121,8 @@ class World:
             health=Health(self.store, engines),
             counts=self.counts,
             evaluations=Evaluations(self.evaluations, builds, library, expectations, clock),
+            trees=Trees(engines),
+            setup=lambda: Installation(engine="sketch", reasoner="rules"),
         )
 
     @asynccontextmanager

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
-from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
+from app.core.errors import Conflict, IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
+from app.model.access import Token
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord, BuildRequest, ProgressData, ProgressEvent
+from app.model.usage import UsedBuild, UsedCalls
 from app.storage.base import Checkpoint, Standing, Used
 
 RUNNABLE = (BuildStatus.QUEUED, BuildStatus.RUNNING)
@@ -22,10 +24,10 @@ class MemoryBuildStore:
     def __init__(self) -> None:
         self.records: dict[str, BuildRecord] = {}
         self.events: dict[str, list[ProgressEvent]] = {}
-        self._keys: dict[str, tuple[BuildRequest, str]] = {}
+        self._keys: dict[tuple[str, str], tuple[BuildRequest, str]] = {}
 
     async def insert(self, record: BuildRecord, idempotency_key: str | None = None) -> BuildRecord:
-        known = self._keys.get(idempotency_key) if idempotency_key else None
+        known = self._keys.get((record.owner, idempotency_key)) if idempotency_key else None
         if known is not None:
             if known[0] != record.request:
                 raise IdempotencyMismatch("The key was used before with another request.")
@@ -33,33 +35,53 @@ class MemoryBuildStore:
         self.records[record.id] = record
         self.events[record.id] = []
         if idempotency_key:
-            self._keys[idempotency_key] = (record.request, record.id)
+            self._keys[record.owner, idempotency_key] = (record.request, record.id)
         return record
 
     async def get(self, build_id: str) -> BuildRecord:
         if build_id not in self.records:
-            raise NotFound("No such build.")
+            raise NotFound.of(build_id)
         return self.records[build_id]
 
     async def standing(self, build_id: str) -> Standing:
         record = await self.get(build_id)
-        return Standing(record.status, record.updated_at, record.engine.name if record.engine else None)
+        return Standing(record.owner, record.status, record.updated_at, record.engine.name if record.engine else None)
 
     async def page(
-        self, status: BuildStatus | None = None, limit: int = 50, cursor: str | None = None
+        self,
+        status: BuildStatus | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        owner: str | None = None,
     ) -> tuple[list[BuildRecord], str | None]:
-        ids = [i for i in sorted(self.records, reverse=True) if cursor is None or i < cursor]
-        found = [self.records[i] for i in ids if status in (None, self.records[i].status)]
+        known = [self.records[i] for i in sorted(self.records, reverse=True) if cursor is None or i < cursor]
+        found = [one for one in known if status in (None, one.status) and owner in (None, one.owner)]
         return found[:limit], found[limit - 1].id if len(found) > limit else None
 
     async def runnable(self) -> list[str]:
         return [i for i in sorted(self.records) if self.records[i].status in RUNNABLE]
 
-    async def claim(self, build_id: str) -> BuildRecord | None:
+    async def claim(self, build_id: str, *, alone: bool = False) -> BuildRecord | None:
         record = await self.get(build_id)
         if record.status not in RUNNABLE:
             return None
         return self.put(record, epoch=record.epoch + 1, attempts=record.attempts + 1, status=BuildStatus.RUNNING)
+
+    async def release(self, build_id: str, epoch: int) -> None:
+        record = await self.get(build_id)
+        self.put(record, attempts=record.attempts - 1)
+
+    async def set_aside(self, build_id: str, epoch: int, until: datetime) -> None:
+        self.put(await self.get(build_id), status=BuildStatus.QUEUED, not_before=until)
+
+    async def pardon(self) -> None:
+        """Do nothing: nothing is tried here."""
+
+    async def delete(self, build_id: str) -> None:
+        await self.get(build_id)
+        del self.records[build_id]
+        self.events.pop(build_id, None)
+        self._keys = {key: known for key, known in self._keys.items() if known[1] != build_id}
 
     async def checkpoint(self, build_id: str, epoch: int, change: Checkpoint) -> None:
         record = await self.get(build_id)
@@ -67,7 +89,7 @@ class MemoryBuildStore:
             raise LeaseLost("Another runner owns the build.")
         names = ("status", "invariants", "xml", "engine", "reasoner", "failure")
         changed = {name: value for name in names if (value := getattr(change, name)) is not None}
-        self.put(record, state=change.state, attempts=0, **changed)
+        self.put(record, state=change.state, attempts=change.attempts, **changed)
         for kind, data in change.progress:
             self.tell(build_id, kind, data)
 
@@ -155,6 +177,23 @@ class MemoryEventStore:
         return list(self.kept.get(build_id, []))
 
 
+class MemoryUsageHistory:
+    """The builds of a store, none of which called anything."""
+
+    def __init__(self, store: MemoryBuildStore) -> None:
+        self._store = store
+
+    async def builds(self, since: datetime, owner: str | None = None) -> list[UsedBuild]:
+        return [
+            UsedBuild(one.id, one.owner, one.created_at, one.status, one.state.outcome, None)
+            for one in self._store.records.values()
+            if one.created_at >= since and owner in (None, one.owner)
+        ]
+
+    async def calls(self, since: datetime, owner: str | None = None) -> list[UsedCalls]:
+        return []
+
+
 class MemoryEvaluationStore:
     """Evaluation runs in a list."""
 
@@ -169,3 +208,60 @@ class MemoryEvaluationStore:
 
     async def labels(self) -> list[LabelSummary]:
         return []
+
+
+class MemoryTokenStore:
+    """Tokens in a dict."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, tuple[str, Token]] = {}
+        self.builds: dict[tuple[str, date], int] = {}
+
+    async def add(self, token: Token, sha256: str) -> None:
+        if token.name in self.tokens:
+            raise Conflict("There is a token of that name.")
+        self.tokens[token.name] = (sha256, token)
+
+    async def find(self, sha256: str) -> Token | None:
+        found = (token for known, token in self.tokens.values() if known == sha256 and token.revoked_at is None)
+        return next(found, None)
+
+    async def any(self) -> bool:
+        return bool(self.tokens)
+
+    async def all(self) -> list[Token]:
+        return [token for _, token in self.tokens.values()]
+
+    async def revoke(self, name: str, at: datetime) -> None:
+        if name not in self.tokens:
+            raise NotFound("No such token.")
+        sha256, token = self.tokens[name]
+        self.tokens[name] = (sha256, token.model_copy(update={"revoked_at": at}))
+
+    async def take_build(self, name: str, day: date, limit: int) -> bool:
+        taken = self.builds.get((name, day), 0)
+        if taken < limit:
+            self.builds[name, day] = taken + 1
+        return taken < limit
+
+    async def give_back(self, name: str, day: date) -> None:
+        self.builds[name, day] -= 1
+
+
+class MemoryRetentionStore:
+    """Nothing that is old."""
+
+    async def measure(self) -> int:
+        return 0
+
+    async def oldest(self, used_after: datetime, before: datetime | None = None, *, whole: bool = False) -> str | None:
+        return None
+
+    async def thin(self, build_id: str) -> None:
+        """Do nothing: nothing is old."""
+
+    async def remove(self, build_id: str, used_after: datetime) -> None:
+        """Do nothing: nothing is old."""
+
+    async def compact(self) -> None:
+        """Do nothing: memory is no disk."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,10 +15,12 @@ import jsonschema
 import pytest
 import typer.main
 import yaml
+from sqlalchemy.engine import make_url
 
 from app.cli import app as command_line
 from app.core.config import Settings
 from app.main import create_app
+from app.wiring.stores import is_server
 
 ROOT = Path(__file__).resolve().parents[2]
 DURATION = {"type": "string", "pattern": r"^(\d+(\.\d+)?(us|ms|s|m|h))+$"}
@@ -47,7 +50,15 @@ SERVICE = {
             "additionalProperties": SCALAR,
         },
         "profiles": WORDS,
-        "depends_on": {"type": ["array", "object"]},
+        "depends_on": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["condition"],
+                "properties": {"condition": {"enum": ["service_started", "service_healthy"]}},
+            },
+        },
         "healthcheck": {
             "type": "object",
             "additionalProperties": False,
@@ -67,6 +78,7 @@ COMPOSE = {
     "type": "object",
     "additionalProperties": False,
     "required": ["services"],
+    "patternProperties": {"^x-": {"type": "object"}},
     "properties": {
         "name": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]*$"},
         "services": {"type": "object", "minProperties": 1, "additionalProperties": SERVICE},
@@ -83,6 +95,11 @@ def compose() -> dict[str, Any]:
 
 def services() -> list[tuple[str, dict[str, Any]]]:
     return sorted(compose()["services"].items())
+
+
+def ours() -> list[tuple[str, dict[str, Any]]]:
+    """Return the services that run the product."""
+    return [(name, service) for name, service in services() if "build" in service]
 
 
 def test_follows_the_compose_schema() -> None:
@@ -105,7 +122,7 @@ def test_the_schema_refuses_what_compose_would_refuse(damage: dict[str, Any]) ->
         jsonschema.Draft202012Validator(COMPOSE).validate(damage)
 
 
-@pytest.mark.parametrize(("name", "service"), services())
+@pytest.mark.parametrize(("name", "service"), ours())
 def test_every_command_exists(name: str, service: dict[str, Any]) -> None:
     assert resolve(service["command"]), name
 
@@ -136,7 +153,7 @@ def resolve(words: list[str]) -> Any:
     return context
 
 
-@pytest.mark.parametrize(("name", "service"), services())
+@pytest.mark.parametrize(("name", "service"), ours())
 def test_every_variable_is_a_setting(name: str, service: dict[str, Any]) -> None:
     known = {f"BUILDWRIGHT_{field.upper()}" for field in Settings.model_fields}
     assert set(service.get("environment", {})) <= known, name
@@ -145,10 +162,30 @@ def test_every_variable_is_a_setting(name: str, service: dict[str, Any]) -> None
 
 
 def test_every_port_is_the_one_that_is_served() -> None:
-    service = compose()["services"]["service"]
+    service = compose()["services"]["api"]
     served = str(resolve(service["command"]).params["port"])
     assert [mapping.rpartition(":")[2] for mapping in service["ports"]] == [served]
     assert re.findall(r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE) == [served]
+
+
+def test_requests_and_builds_share_one_server_and_only_the_api_is_published() -> None:
+    known = compose()["services"]
+    addresses = {name: known[name]["environment"]["BUILDWRIGHT_DATABASE_URL"] for name in ("api", "worker")}
+    assert len(set(addresses.values())) == 1
+    database = known["postgres"]["environment"]
+    url = make_url(addresses["api"].replace(database["POSTGRES_PASSWORD"], "word"))
+    assert is_server(Settings(database_url=addresses["api"]))
+    assert (url.username, url.password) == (database["POSTGRES_USER"], "word")
+    assert (url.host, url.database) == ("postgres", database["POSTGRES_DB"])
+    for name in addresses:
+        assert known[name]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    assert [name for name, service in services() if "ports" in service] == ["api"]
+    assert all("healthcheck" in known[name] for name in ("api", "worker", "postgres"))
+
+
+def test_the_workers_health_check_is_a_command_that_exists() -> None:
+    _, *words = compose()["services"]["worker"]["healthcheck"]["test"]
+    assert resolve(words).params == {"check": True}
 
 
 @pytest.mark.parametrize("file", ["docker-compose.yml", "Dockerfile"])
@@ -164,9 +201,10 @@ def test_runs_without_privileges_on_the_data_volume(name: str, service: dict[str
     assert not service["user"].startswith("0"), name
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
     mounts = dict(mapping.split(":")[:2] for mapping in service["volumes"])
     assert set(mounts) <= set(compose()["volumes"])
-    assert service["environment"]["BUILDWRIGHT_DATA_DIR"] in mounts.values()
+    assert "build" not in service or service["environment"]["BUILDWRIGHT_DATA_DIR"] in mounts.values()
     assert re.search(r"^USER 10001:10001$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
 
 
@@ -180,7 +218,7 @@ def test_the_image_copies_only_what_exists() -> None:
 
 
 def test_the_language_model_can_be_set_up() -> None:
-    told = set(compose()["services"]["service"]["environment"])
+    told = set(compose()["services"]["worker"]["environment"])
     assert {f"BUILDWRIGHT_{field.upper()}" for field in Settings.model_fields if field.startswith("llm_")} - told == {
         "BUILDWRIGHT_LLM_MODELS",
         "BUILDWRIGHT_LLM_PRICES",
@@ -202,4 +240,16 @@ def test_the_image_builds_from_the_files_that_it_is_given(tmp_path: Path) -> Non
     pip = [sys.executable, "-m", "pip", "wheel", "./src", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
     done = subprocess.run(pip, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-    assert [path.suffix for path in tmp_path.glob("buildwright-*")] == [".whl"]
+    (wheel,) = tmp_path.glob("buildwright-*.whl")
+    pip = [sys.executable, "-m", "pip", "install", str(wheel), "--no-deps", "--no-index", "-q", "--target", "site"]
+    done = subprocess.run(pip, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    names = ("prompts", "domain", "evals", "migrations")
+    ask = f"import app.cli, app.core.config as c; print(*map(c.resource_dir, {names}))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run(
+        [sys.executable, "-c", ask], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    bundled = tmp_path / "site" / "app" / "_bundled"
+    assert done.stdout.split() == [str(bundled / name) for name in names]

@@ -92,3 +92,19 @@ def test_attempts_come_out_one_per_line() -> None:
 @pytest.mark.parametrize(("ids", "code"), [([ONE.id], 2), ([ONE.id, ONE.id], 2), ([ONE.id, "nothing"], 1)])
 def test_what_cannot_be_compared(ids: list[str], code: int) -> None:
     assert shell("compare", *ids)[0] == code
+
+
+@pytest.mark.parametrize("by", ["day", "owner", "model", "tool", "phase"])
+def test_usage_from_the_shell(by: str) -> None:
+    code, out, _ = shell("usage", "--by", by, "--since", "2000-01-01", "--json")
+    found = json.loads(out)
+    assert (code, found["by"], found["total"]["builds"], found["total"]["calls"]) == (0, by, 2, 4)
+    assert sum(row["calls"] for row in found["rows"]) == 4
+    code, out, _ = shell("usage", "--by", by, "--since", "2000-01-01")
+    assert code == 0
+    assert "slowest: pob.t1" in out
+
+
+def test_usage_since_a_day_that_is_none() -> None:
+    assert shell("usage", "--since", "yesterday")[0] == 2
+    assert json.loads(shell("usage", "--since", "2100-01-01", "--json")[1])["rows"] == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.engine.pob.backend import PobBackend
-from app.model.damage import DamageKind, unpayable
+from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, unpayable
 from app.model.demands import floors_for
 from app.model.names import GearTier
 from app.model.stats import DPS, Stats
@@ -51,8 +51,13 @@ def of(shared: Child, facts: Facts) -> Of:
         report = shared.build(blueprint)
         assert report["problems"] == []
         stats = Stats.model_validate(shared.call("stats"))
-        trial = shared.call("what_if", candidates=[[]], metrics=[DPS, "TotalEHP"])[0]
+        metrics = [DPS, "TotalEHP", SHARE_AFTER_HIT, *SHARES.values()]
+        trial = shared.call("what_if", candidates=[[]], metrics=metrics)[0]
         assert trial[DPS] == pytest.approx(stats.values[DPS], rel=1e-9), "a trial is not what it commits"
+        for kind, name in SHARES.items():
+            assert trial[name] == pytest.approx(stats.damage.share(kind), abs=1e-9)
+        after = stats.damage.share(*SHARES, DamageKind.DAMAGE_OVER_TIME)
+        assert trial[SHARE_AFTER_HIT] == pytest.approx(after, abs=1e-9)
         assert trial["TotalEHP"] == pytest.approx(stats.values["TotalEHP"], rel=1e-9)
         return stats
 
@@ -284,3 +289,12 @@ def test_a_held_state_stays_in_the_blueprint_and_counts_once_it_is_brought_about
     assert stats.get(DPS) == pytest.approx(tried[0][DPS])
     assert stats.get(DPS) > 1.1 * plain.get(DPS)
     assert stats.damage.states == []
+
+
+def test_the_hit_of_an_attack_is_split_by_type(of: Of, gems: Gems) -> None:
+    """PoB leaves it with the hand that hits, and a build of attacks would be judged by its skill's name alone."""
+    values = of(gems("Boneshatter"), who=WARRIOR).values
+    assert values["PhysicalHitAverage"] > 0
+    assert values["FireHitAverage"] == 0
+    both = of(gems("Spark")).values
+    assert both["LightningHitAverage"] > 0

@@ -97,6 +97,35 @@ def test_hostile_files_are_refused_and_the_next_build_is_right(child: Child, fac
     assert child.stats() == stats
 
 
+TEXT = "Rarity: RARE\nDoom Loop\nSapphire Ring\n"
+RING = {"slot": "Ring 1", "base": "Sapphire Ring", "rarity": "RARE"}
+ENDLESS = {
+    "equal lines": TEXT + "+10 to maximum Life\n" * 1_500,
+    "many numbers": TEXT + "1 2 3 4 5 6 7 8 9\n" * 3,
+    "a long line": TEXT + "+1 to " * 500,
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_text_holds_the_engine_up_whatever_brings_it(child: Child, facts: Facts, name: str) -> None:
+    item, config = RING | {"text": ENDLESS[name]}, {"customMods": ENDLESS[name]}
+    equip = {"op": "equip", "item": item}
+    child.build(facts.sorceress())
+    stats = child.stats()
+    started = time.monotonic()
+    for op, args in (
+        ("build", {"blueprint": facts.sorceress() | {"items": {"Ring 1": item}}}),
+        ("build", {"blueprint": facts.sorceress() | {"config": config}}),
+        ("apply", {"changes": [equip]}),
+        ("apply", {"changes": [{"op": "set_config", "key": "customMods", "value": ENDLESS[name]}]}),
+        ("what_if", {"candidates": [[equip]], "metrics": ["Life"]}),
+    ):
+        with pytest.raises(Refused):
+            child.call(op, **args)
+    assert time.monotonic() - started < 5
+    assert child.stats() == stats
+
+
 def test_gem_names_are_not_patterns(child: Child) -> None:
     skill = '<Skill enabled="true"><Gem nameSpec="{}" level="20" quality="0" enabled="true"/></Skill>'
     inner = '<Skills activeSkillSet="1"><SkillSet id="1">' + skill.format(".-" * 20 + "(") + "</SkillSet></Skills>"

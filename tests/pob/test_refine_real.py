@@ -14,6 +14,7 @@ from app.engine.files.xml import read
 from app.engine.pob.backend import PobBackend
 from app.model.moves import Part
 from app.model.names import Provenance
+from app.phases.explore.refinement import KEPT
 from app.service import Services
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
@@ -94,6 +95,9 @@ async def test_a_file_is_refined_without_touching_what_is_kept(services: Service
     assert not broken_locks(before, after, child.refinement.locks)
     assert all(row.part != Part.TREE for row in child.refinement.changes)
     assert all(row.figures_before and row.figures_after and row.reason for row in child.refinement.changes)
+    assert [(wish.kind, wish.state) for wish in child.wishes] == [("refinement", "met"), ("kept", "met")]
+    reasons = [sub.decision.reason for sub in child.sub_problems.values() if sub.decision is not None]
+    assert (len(reasons), sum(reason.startswith(KEPT) for reason in reasons)) == (7, 6)
 
 
 async def test_nothing_but_jewels(services: Services, real_builds: list[Path]) -> None:

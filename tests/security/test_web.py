@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
+import pytest
 
 from app.core.config import Settings
 from app.main import create_app
 
 
-async def ask(path: str) -> httpx.Response:
+async def ask(path: str, **headers: str) -> httpx.Response:
     app = create_app(Settings())
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
-        return await client.get(path)
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+    ):
+        return await client.get(path, headers=headers)
 
 
-async def test_the_start_page_loads_nothing_and_runs_nothing() -> None:
-    page = await ask("/")
-    assert page.status_code == 200
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert "<script" not in page.text
+@pytest.mark.parametrize("path", ["/", "/builds", "/import", "/compare", "/signin", "/nowhere", "/builds/nowhere"])
+async def test_a_page_loads_nothing_from_elsewhere_and_holds_no_script(path: str) -> None:
+    page = await ask(path, accept="text/html")
+    policy = page.headers["content-security-policy"]
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
     assert "://" not in page.text
+    assert not re.search(r"<script(?! type=\"module\" src=\"/static/)|<style|\sstyle=|\son\w+=", page.text)
 
 
 async def test_no_cross_origin_access_is_granted() -> None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 from lxml import etree
 
 from app.core.errors import BadImport
+from app.engine.files.lines import check_lines
 
 MAX_XML_BYTES = 1_000_000
-MAX_ELEMENTS = 50_000
+MAX_ELEMENTS = 10_000
+"""Five times what the largest builds of players have."""
+
 MAX_DEPTH = 16
 MAX_ATTRIBUTES = 64
 ROOT = "PathOfBuilding2"
 
 _NAME = re.compile(r"[A-Za-z0-9]+")
-_DECLARATION = re.compile(r"\s*<\?xml[^<>]*\?>")
+_DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
 _TAG = re.compile(r"<[^!?<>][^<>]*>")
 _SPACE = " \t\n"
 _ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&apos;"}
@@ -28,7 +32,8 @@ def read(xml: bytes) -> etree._Element:
     """Return the root of a PoB 2 build.
 
     Raises:
-        BadImport: not UTF-8, too large, too deep, not well-formed, with a document type, or not a build of PoB 2.
+        BadImport: not UTF-8, too large, too deep, not well-formed, with a document type, not a build of PoB 2, or
+            with more lines of items and modifiers than a build has.
     """
     if len(xml) > MAX_XML_BYTES:
         raise BadImport(f"the XML is larger than {MAX_XML_BYTES} bytes")
@@ -38,22 +43,43 @@ def read(xml: bytes) -> etree._Element:
         raise BadImport("the XML is not UTF-8") from exc
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise BadImport("the XML has a document type, which no build has")
-    text = _TAG.sub(_keep_newlines, _DECLARATION.sub("", text, count=1))
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
-    )
+    text = text.lstrip()
+    if declaration := _DECLARATION.match(text):
+        text = text[declaration.end() :]
     try:
-        root = etree.fromstring(text.encode(), parser)
+        root = _parse(_TAG.sub(_keep_newlines, text).encode())
     except etree.XMLSyntaxError as exc:
-        raise BadImport(f"the XML is not well-formed: {exc.msg}") from exc
-    if root.tag != ROOT:
-        raise BadImport(f"this is <{str(root.tag)[:40]}>, not a <{ROOT}> build")
-    for count, (element, depth) in enumerate(_walk(root, 1)):
+        raise BadImport(f"the XML is not well-formed: {exc.msg.partition(chr(10))[0][:200]}") from exc
+    check_lines(root)
+    return root
+
+
+def _parse(text: bytes) -> etree._Element:
+    """Return the root, each start of an element checked as it is read, so that nothing beyond the bounds is built."""
+    elements, depth = 0, 0
+    steps = etree.iterparse(
+        io.BytesIO(text),
+        events=("start", "end"),
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    for event, element in steps:
+        if event == "end":
+            depth -= 1
+            continue
+        elements, depth = elements + 1, depth + 1
+        if elements == 1 and element.tag != ROOT:
+            raise BadImport(f"this is <{str(element.tag)[:40]}>, not a <{ROOT}> build")
         names = [element.tag, *element.attrib]
-        if count > MAX_ELEMENTS or depth > MAX_DEPTH or len(names) > MAX_ATTRIBUTES:
+        if elements > MAX_ELEMENTS or depth > MAX_DEPTH or len(names) > MAX_ATTRIBUTES:
             raise BadImport("the XML has too many elements, levels or attributes")
         if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
             raise BadImport("the XML has names that no build has")
+    root: etree._Element = steps.root
     return root
 
 
@@ -69,14 +95,6 @@ def _keep_newlines(tag: re.Match[str]) -> str:
     return (
         text.replace("\r\n", "\n").replace("\n", "&#10;").replace("\t", "&#9;") if '"' in text or "'" in text else text
     )
-
-
-def _walk(element: etree._Element, depth: int) -> Iterator[tuple[etree._Element, int]]:
-    """Yield elements with their depth, not descending below the bound."""
-    yield element, depth
-    if depth <= MAX_DEPTH:
-        for child in element:
-            yield from _walk(child, depth + 1)
 
 
 def _lines(element: etree._Element, level: int) -> Iterator[str]:
@@ -142,7 +160,10 @@ def canonical(xml: bytes) -> bytes:
     Raises:
         BadImport: this is not a PoB 2 build, or it exceeds the bounds for untrusted XML.
     """
-    root = read(xml)
+    return _canonical(read(xml))
+
+
+def _canonical(root: etree._Element) -> bytes:
     for element in list(root.iter()):  # a list, because reordering would lead the walk astray
         in_build = element.tag == "Build"
         for child in list(element):  # what says nothing, or something else in every process
@@ -186,7 +207,7 @@ def with_notes(xml: bytes, heading: str, lines: Sequence[str]) -> bytes:
     # a caret begins a colour where the notes are shown
     plain = "".join(char for char in told if char == "\n" or char.isprintable()).replace("^", "")
     notes.text = f"{plain}\n{old}".strip(_SPACE)
-    return canonical(write(root))
+    return _canonical(root)
 
 
 def _order_attributes(element: etree._Element) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from app.core.errors import BadImport
+from app.engine.files.lines import check_text
 from app.engine.files.xml import read, write
 from app.engine.pob.lua import LuaPob, manifest_version
 from app.engine.protocol import Refused
@@ -56,7 +58,13 @@ class PobBackend:
         return self._call(op, args)
 
     def _call(self, op: str, args: dict[str, Any]) -> Any:
+        """Ask Path of Building, which sees no text of ours or a stranger's that it cannot parse in good time."""
         assert self._pob is not None
+        try:
+            for text in _texts(args):
+                check_text(text)
+        except BadImport as exc:
+            raise Refused(exc.message) from exc
         return self._pob.call(op, args)
 
     def _what_if(self, args: dict[str, Any]) -> list[dict[str, float]]:
@@ -74,7 +82,7 @@ class PobBackend:
         return {"engine": self._version, "values": found["values"], "damage": damage.model_dump(mode="json")}
 
     def _load(self, args: dict[str, Any]) -> Any:
-        """Give PoB the file in its dialect, and the texts in it that it will parse line by line."""
+        """Give PoB the file in its dialect; reading it has bounded the texts that will be parsed line by line."""
         xml = args["xml"] if isinstance(args["xml"], bytes) else str(args["xml"]).encode()
         if xml.count(b"&") > MAX_AMPERSANDS:
             raise Refused("the file has too many entities")
@@ -82,11 +90,19 @@ class PobBackend:
             root = read(xml)
         except BadImport as exc:
             raise Refused(exc.message) from exc
-        texts = [item.text or "" for item in root.iter("Item")]
-        texts += [option.get("string", "") for option in root.iter("Input") if option.get("name") == "customMods"]
-        return self._call("load", {"xml": write(root).decode(), "texts": texts})
+        assert self._pob is not None
+        return self._pob.call("load", {"xml": write(root).decode()})
 
     def _export(self, args: dict[str, Any]) -> str:
         text = self._call("export", args)["xml"]
         assert isinstance(text, str)
         return text
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all strings in a request, whatever they are for: any may be parsed."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)

@@ -208,6 +208,7 @@ class SketchBackend:
             "classes": _plain(facts.classes()),
             "gems": _plain(facts.gems()),
             "nodes": _plain(facts.nodes()),
+            "edges": [],
             "bases": _plain(facts.bases()),
             "uniques": [],
         }

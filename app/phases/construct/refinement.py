@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.conflicts.case import case_of
 from app.conflicts.order import blocking, caveats
@@ -18,10 +18,13 @@ from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.phases.base import PhaseContext, PhaseResult, exhausted, spent
 from app.phases.construct.rows import gains, rows_of
+from app.phases.construct.stages import ADVICE
 from app.phases.explore.refinement import parent_of, work_context
+from app.search.experiments import MoveExperimenter
+from app.search.moves import MoveReader
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import FAULTS, Checked, Parent, check, improve, open_work
-from app.search.refine.work import SAME, Candidate, Commit
+from app.search.refine.work import SAME, Candidate, Commit, Work
 
 MEASURE = "measure"
 TRIES = 3
@@ -42,7 +45,9 @@ class RefineConstruct:
         assert ctx.state.refinement is not None
         progress = ctx.state.construction
         if not progress.pending and MEASURE not in progress.done:
-            progress = changed(progress, pending=[*(progress.notes.levers or []), MEASURE])
+            levers = progress.notes.levers or []
+            advice = [ADVICE] if levers and ctx.reasoner.advises else []
+            progress = changed(progress, pending=[*advice, *levers, MEASURE])
         if progress.pending[0] == MEASURE:
             return await self._settled(ctx, ctx.state.refinement, progress)
         return await self._pulled(ctx, ctx.state.refinement, progress)
@@ -82,12 +87,25 @@ class RefineConstruct:
         made = state.committed
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sessions) as work:
             objective, before = work.objective, dict(work.incumbent.outputs)
-            entries = await improve(work, name, hints)
+            entries = await (_advised(ctx, work) if name == ADVICE else improve(work, name, hints))
             trials, asides = work.incumbent.trials, list(work.asides)
         kept, checked = await _kept(ctx, parent, objective, entries, name in FAULTS)
         found = await rows_of(ctx.engine.facts, kept)
         trial = _Trial(name, entries, kept, checked, before, trials, asides)
         return PhaseResult(_after(state, refinement, progress, trial, found, objective))
+
+
+async def _advised(ctx: PhaseContext, work: Work) -> Sequence[Commit]:
+    """Ask the reasoner for ideas and keep those with which the build is better for the wish; locks hold."""
+    if not work.graph.nodes:
+        return []
+    count, work.incumbent.reason = len(work.incumbent.commits), ADVICE
+    search = work.now()
+    experimenter = MoveExperimenter(search, work.incumbent, await MoveReader.of(search, work.incumbent))
+    state = changed(ctx.state, blueprint=work.incumbent.blueprint, stats=None)
+    for idea in await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter):
+        await experimenter.keep(idea.moves)
+    return work.incumbent.commits[count:]
 
 
 @dataclass(frozen=True)

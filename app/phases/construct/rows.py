@@ -104,7 +104,7 @@ def _group(build: Blueprint, change: SetGroup) -> Told:
     old = build.groups[change.index - 1] if change.index <= len(build.groups) else None
     name = change.group.gems[0].name
     before = "nothing" if old is None else ", ".join(gem.name for gem in old.gems)
-    after = ", ".join(gem.name for gem in change.group.gems)
+    after = ", ".join(gem.name for gem in change.group.gems) if change.group.enabled else "switched off"
     count = float(len(change.group.gems) - 1)
     part = "spirit" if old is None else "supports"
     return part, name, before, after, [Spending(budget="support_slots", spent=count)]

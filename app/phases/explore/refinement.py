@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
+from app.conflicts.case import case_of
 from app.conflicts.order import blocking, caveats
+from app.conflicts.table import find_conflicts
 from app.core.errors import InvalidTransition
 from app.engine.base import Session
 from app.model.base import changed
-from app.model.constraints import Invariant, InvariantSet
+from app.model.constraints import InvariantSet
 from app.model.construction import ConstructProgress, Hint, ParentFigures, StageNotes
 from app.model.experiments import Experiment, Refinement, Variant
 from app.model.names import Mode, Phase, Provenance, SubProblemName, Trigger
@@ -18,6 +20,7 @@ from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, search_context, spent
+from app.phases.explore.wish import aimed, merged, said
 from app.reasoning.base import RefineReading
 from app.search.base import SearchContext, plan_of
 from app.search.refine.search import Parent, open_work, order, read_parent, screen
@@ -37,11 +40,16 @@ _TITLES = {
     "sustain": "a main skill that is paid for",
     "repair": "a build without faults",
 }
+KEPT = "Kept from the parent: "
+"""Begins the reason of an answer that the wish does not concern."""
 
 
 @dataclass(frozen=True)
 class RefineExplore:
-    """Two kinds of steps: read the wish, then one experiment per question that it opens."""
+    """Two kinds of steps: read the wish and answer what it does not concern, then one step per question that it opens.
+
+    Those are asked of the reasoner again; how to get there is compared by experiment.
+    """
 
     sessions: int = 4
 
@@ -56,29 +64,59 @@ class RefineExplore:
 
     async def _answer(self, ctx: PhaseContext, refinement: Refinement, name: SubProblemName) -> PhaseResult:
         parent = await parent_of(ctx)
+        ctx, because = await _reconsidered(ctx, name)
         levers = ctx.state.construction.notes.levers
         if levers is not None:
             # The experiment that the first question led to answers the others too.
-            return PhaseResult(_decided(ctx.state, name, ctx.state.experiments[-1], levers))
+            return PhaseResult(_decided(ctx.state, name, ctx.state.experiments[-1], levers, because))
         async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], self.sessions) as work:
             screened = await screen(work)
             levers = order(screened, refinement.wish.direction == "damage")
-            state = _answered(ctx.state, work, parent, name, screened, levers)
+            state = _answered(ctx.state, work, parent, name, screened, levers, because)
         return PhaseResult(state)
+
+
+async def _reconsidered(ctx: PhaseContext, name: SubProblemName) -> tuple[PhaseContext, str]:
+    """Ask the reasoner again; return the context with its answer as the last one, and the reason where it is new.
+
+    The search plans with the last answer until the question is decided.
+    """
+    asked = ctx.reasoning()
+    found = await ctx.reasoner.gather(asked, name)
+    answer = await ctx.reasoner.reconsider(asked, name, found)
+    state, sub = ctx.state, ctx.state.sub_problems[name]
+    is_new = answer.decision != sub.prior_attempts[-1]
+    if is_new:
+        sub = changed(sub, prior_attempts=[*sub.prior_attempts, answer.decision])
+    old = [known for known in state.discoveries if known.sub_problem is not name]
+    state = changed(
+        state,
+        sub_problems={**state.sub_problems, name: sub},
+        discoveries=[*old, *found],
+        domain_gaps=list(dict.fromkeys([*state.domain_gaps, *answer.domain_gaps])),
+        degraded=list(dict.fromkeys([*state.degraded, *answer.degraded])),
+    )
+    return replace(ctx, state=state), answer.decision.reason if is_new else ""
 
 
 async def understand(ctx: PhaseContext) -> PhaseResult:
     """Read wish and locks; a wish that is another build is handed over to a full decomposition."""
     reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
-    found = await _said(ctx, reading)
+    found = await said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
     other_now = {i.field for i in found.invariants if before.get(i.field) != i.value}
     after = merged(before, found)
     if other_now & set(FUNDAMENTAL):
         return PhaseResult(_strategic(ctx.state, before), invariants=after)
     parent = await parent_of(ctx)
-    faults = caveats(blocking(ctx.state.conflicts))
-    state = _opened(ctx.state, changed(_refinement(reading, parent), faults=faults), parent)
+    # By the wishes of today: what the prompt asks for, the parent may lack already.
+    today = replace(ctx, invariants=after, state=changed(ctx.state, inspection=parent.inspection))
+    known = ctx.state.conflicts
+    if today.state.stats is not None:
+        known = find_conflicts(await case_of(today.engine, today.demands, after, today.state))
+    wished = aimed(reading.wish, found, parent.outputs)
+    refinement = changed(_refinement(reading, parent), wish=wished, faults=caveats(blocking(known)))
+    state = _opened(changed(ctx.state, conflicts=known), refinement, parent)
     hopeless = await _hopeless(ctx, reading, parent)
     if hopeless is not None:
         # The state with nothing to pull.
@@ -112,31 +150,6 @@ async def _hopeless(ctx: PhaseContext, reading: RefineReading, parent: Parent) -
     return None
 
 
-async def _said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
-    """Return what the prompt says outright, apart from what it keeps."""
-    fields = ctx.request.overrides
-    says_much = len(reading.rest) >= 3
-    if not says_much and ctx.request.level is None and ctx.request.gear is None and not fields:
-        return InvariantSet()
-    asked = changed(ctx.request, prompt=reading.rest) if says_much else ctx.request
-    found = await ctx.reasoner.extract(asked, ctx.engine)
-    left = _LEFT_TO_LOCKS - set(fields)
-    stated = [i for i in found.invariants if i.provenance is Provenance.EXPLICIT and i.field not in left]
-    return InvariantSet(invariants=stated)
-
-
-_LEFT_TO_LOCKS = frozenset({"weapon", "defence", "style", "with", "content", "budget"})
-"""Words of these fields in a refinement say what to improve, not what to be."""
-
-
-def merged(before: InvariantSet, said: InvariantSet) -> InvariantSet:
-    """Return the parent's constraints with what is said now in their place; nothing else changes."""
-    new: Mapping[str, Invariant] = {i.field: i for i in said.invariants}
-    kept = [new.get(i.field, i) for i in before.invariants]
-    added = [i for i in said.invariants if before.find(i.field) is None]
-    return changed(before, invariants=[*kept, *added], question=None)
-
-
 def _strategic(state: BuildState, inherited: InvariantSet) -> BuildState:
     """Return a state that has everything still to decide."""
     text = "The wish changes what the build is, so it is thought through anew."
@@ -166,14 +179,26 @@ def _figures(outputs: Mapping[str, float]) -> dict[str, float]:
 
 
 def _opened(state: BuildState, refinement: Refinement, parent: Parent) -> BuildState:
-    """Open the questions of the wish; everything else stays decided."""
+    """Open the questions of the wish, and answer all others as the parent does."""
+    kept = dict(state.sub_problems)
+    why = f"{KEPT}the wish ({refinement.wish.text}) does not concern it. {_BEFORE}"
+    for name, sub in state.sub_problems.items():
+        if sub.decision is not None:
+            own = sub.decision.reason
+            own = own.rpartition(_BEFORE)[2] if own.startswith(KEPT) else own
+            kept[name] = changed(sub, decision=changed(sub.decision, reason=f"{why}{own}"))
     state = changed(state, refinement=refinement, exploration=BUDGETS[Mode.REFINEMENT])
+    open_ones = {name: state.sub_problems[name] for name in refinement.wish.opens}
+    state = changed(state, sub_problems=kept | open_ones)
     for name, demand in refinement.wish.opens.items():
         asked = Constraint(conflict_id="wish", demand=demand, text=refinement.wish.reason)
         state = state.reopened(name, [asked])
     figures = ParentFigures(strongest=parent.strongest, outputs=dict(parent.outputs))
     progress = ConstructProgress(notes=StageNotes(parent=figures))
     return changed(state, construction=progress, inspection=parent.inspection)
+
+
+_BEFORE = "There: "
 
 
 def _answered(
@@ -183,6 +208,7 @@ def _answered(
     name: SubProblemName,
     screened: Mapping[str, Sequence[Candidate]],
     levers: list[str],
+    because: str,
 ) -> BuildState:
     hints = {
         key: [Hint(name=p.name, changes=list(p.changes)) for p in found[: VARIANTS * 3]]
@@ -198,7 +224,7 @@ def _answered(
         exploration=spent(state.exploration, work.incumbent.trials, len(experiment.variants)),
         progress_label=f"{name.value.replace('_', ' ')}: {experiment.verdict}",
     )
-    return _decided(state, name, experiment, levers)
+    return _decided(state, name, experiment, levers, because)
 
 
 def _screening(
@@ -231,7 +257,10 @@ def _screening(
     )
 
 
-def _decided(state: BuildState, name: SubProblemName, experiment: Experiment, levers: list[str]) -> BuildState:
+def _decided(
+    state: BuildState, name: SubProblemName, experiment: Experiment, levers: list[str], because: str
+) -> BuildState:
+    """Return the state with the question answered; `because`: what the reasoner says to that."""
     sub = state.sub_problems[name]
     last = sub.prior_attempts[-1]
     alternatives = [
@@ -244,7 +273,7 @@ def _decided(state: BuildState, name: SubProblemName, experiment: Experiment, le
         )
         for variant in experiment.variants[1:]
     ]
-    reason = f"compared by experiment {experiment.id}: {experiment.verdict}"
+    reason = f"{because} compared by experiment {experiment.id}: {experiment.verdict}".strip()
     decision = Decision(
         name=" then ".join(levers[:VARIANTS]) or "no change",
         choice=last.choice,

@@ -60,6 +60,7 @@ def with_caveats(state: BuildState, reason: str) -> BuildState:
         *not_understood(state.wishes),
         *caveats(state.conflicts),
         *[f"Tried against it: {', '.join(c.tried_words)}." for c in blocking(state.conflicts) if c.tried],
+        *[attempt.line for attempt in state.attempts if len(state.attempts) > 1],
         *by_hand(state.conflicts, _MOST_BY_HAND),
     ]
     told = list(dict.fromkeys(line for line in lines if line))

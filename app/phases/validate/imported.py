@@ -9,6 +9,7 @@ from app.conflicts.order import by_hand, caveats
 from app.conflicts.table import find_conflicts
 from app.engine.base import Engine, Session
 from app.model.base import changed
+from app.model.blueprint import SetMain
 from app.model.constraints import InvariantSet
 from app.model.demands import demands_of
 from app.model.names import Outcome, Phase, Severity, SubProblemName
@@ -31,12 +32,14 @@ class Imported:
 async def take_in(engine: Engine, reasoner: Reasoner, xml: bytes) -> Imported:
     """Load the file in a fresh session and say what it is and what is wrong with it.
 
+    A file remembers which skill was looked at last; where that one deals no damage, the strongest one is chosen.
+
     Raises:
         EngineRefused: it is not a build that the engine can load.
     """
     async with engine.session() as session:
         report = await session.load(xml)
-        found = await _read(engine, session)
+        found = await _read(engine, session, await _with_main_skill(session))
         written = await session.export()
     invariants, sub_problems = await reasoner.recognise(found)
     state = await _judged(engine, invariants, _state(found, sub_problems, _left_out(engine, report)))
@@ -44,16 +47,25 @@ async def take_in(engine: Engine, reasoner: Reasoner, xml: bytes) -> Imported:
     return Imported(invariants, state, xml if engine.version.estimate and report.problems else written)
 
 
-async def _read(engine: Engine, session: Session) -> FoundBuild:
+async def _with_main_skill(session: Session) -> int | None:
+    """Choose the skill that deals the damage; return the group that was chosen before, None when it stays."""
     blueprint = await session.blueprint()
+    strongest = await strongest_group(session, blueprint)
+    if strongest in (0, blueprint.main_group):
+        return None
+    await session.apply([SetMain(index=strongest)])
+    return blueprint.main_group
+
+
+async def _read(engine: Engine, session: Session, instead_of: int | None) -> FoundBuild:
     return FoundBuild(
-        blueprint=blueprint,
+        blueprint=await session.blueprint(),
         stats=await session.stats(),
         inspection=await session.inspect(),
         gems={gem.id: gem for gem in await engine.facts.gems()},
         bases={base.name: base for base in await engine.facts.bases()},
         nodes={node.id: node for node in await engine.facts.nodes()},
-        strongest=await strongest_group(session, blueprint),
+        instead_of=instead_of,
     )
 
 

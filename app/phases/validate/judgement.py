@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log
+from textwrap import shorten
 
 from app.conflicts.case import Case, case_of
 from app.conflicts.order import blocking, by_hand, caveats, not_understood
@@ -16,10 +17,11 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.demands import Floors
+from app.model.experiments import Refinement
 from app.model.names import Outcome, Trigger
 from app.model.state import BuildState, Snapshot
 from app.model.stats import EHP, Stats
-from app.model.wishes import WishState
+from app.model.wishes import WishOutcome, WishState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import measured_guide
 
@@ -137,23 +139,51 @@ def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
 
 @dataclass(frozen=True)
 class RefineValidate:
-    """One step of a refinement: the rule table over the child; old faults are told as the parent's, not repaired."""
+    """One step of a refinement: rule table and reasoner over the child, as over a new build.
+
+    Old faults are told as the parent's, not repaired. What was refined for is a wish like the others.
+    """
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Judge the child."""
         state = ctx.state
         assert state.refinement is not None
         case = await case_of(ctx.engine, ctx.demands, ctx.invariants, state)
-        conflicts = find_conflicts(case)
-        judged = changed(
-            state,
-            conflicts=conflicts,
-            wishes=wishes_of(case),
-            best=_snapshot(state, conflicts, case),
-            done=1,
-            total=1,
-        )
+        assessed = await ctx.reasoner.assess(ctx.reasoning())
+        conflicts = _merge(find_conflicts(case), assessed, [])
+        best = _snapshot(state, conflicts, case)
+        wishes = [*refined_for(state.refinement, ctx.request.prompt), *best.wishes]
+        judged = changed(state, conflicts=conflicts, wishes=wishes, best=changed(best, wishes=wishes), done=1, total=1)
         return PhaseResult(concluded(judged, _told(state, conflicts)), Trigger.VALIDATED)
+
+
+def refined_for(refinement: Refinement, prompt: str) -> list[WishOutcome]:
+    """Return what became of a refinement's own wish and of what it was to keep, which no change may touch."""
+    wish, words = refinement.wish, shorten(prompt, MOST_WORDS, placeholder=" ...")
+    reached = not refinement.left if wish.direction == "repair" else bool(refinement.reached)
+    left = f" Left: {' '.join(refinement.left)}" if wish.direction == "repair" and refinement.left else ""
+    nearest = f"{refinement.verdict.rstrip('.')}.{left}"
+    own = WishOutcome(
+        wish=wish.text,
+        words=words,
+        kind=REFINED_FOR,
+        target=None,
+        reached=refinement.verdict,
+        state=WishState.MET if reached else WishState.UNMET,
+        nearest=None if reached else nearest,
+    )
+    kept = [
+        WishOutcome(wish="left as it is", words=said, kind=KEPT, target=None, reached="untouched", state=WishState.MET)
+        for said in refinement.kept
+    ]
+    return [*([own] if wish.said else []), *kept]
+
+
+REFINED_FOR, KEPT = "refinement", "kept"
+"""Kinds of wishes that only a refinement has."""
+
+MOST_WORDS = 80
+"""Characters of the prompt that are quoted for a refinement's wish."""
 
 
 def _told(state: BuildState, conflicts: list[BuildConflict]) -> list[str]:

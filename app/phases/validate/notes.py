@@ -9,8 +9,12 @@ from app.model.wishes import ASKED_AND_REACHED, asked_and_reached
 
 
 def noted(xml: bytes | None, state: BuildState) -> bytes | None:
-    """Return the file with its notes; unchanged where nothing was asked for or the file has no room for them."""
-    if xml is None or not state.wishes:
+    """Return the file with its notes; unchanged where nothing was asked for or the file has no room for them.
+
+    A refinement that changes nothing hands its parent's file back as it is.
+    """
+    unchanged = state.refinement is not None and not state.refinement.reached
+    if xml is None or not state.wishes or unchanged:
         return xml
     caveats = ["", "Caveats", *state.caveats] if state.caveats else []
     try:

@@ -40,8 +40,9 @@ def with_story(state: BuildState, case: Case) -> BuildState:
     subs = dict(state.sub_problems)
     for name, sub in state.sub_problems.items():
         if (decision := sub.decision) is not None:
-            kept = [option for option in decision.alternatives if not is_in_file(case, option)]
-            told = changed(decision, built=_TELLERS[name](case, decision), alternatives=kept)
+            built = _TELLERS[name](case, decision)
+            others = [option for option in decision.alternatives if option.name != built.name]
+            told = changed(decision, built=built, alternatives=[one for one in others if not is_in_file(case, one)])
             subs[name] = changed(sub, decision=told)
     return changed(state, sub_problems=subs, wishes=[_priced(wish, state) for wish in state.wishes])
 
@@ -78,9 +79,10 @@ def _scaling(case: Case, decision: Decision) -> Built:
     kinds = [kind for kind, share in shares if share >= _GOOD_PART]
     parts = [listing([f"{share:.0%} {kind}" for kind, share in shares])] if shares else []
     parts += [f"{chance:.0f} % critical hits of {bonus:.2f} times the damage"] if chance > 0 else []
-    name = f"{listing(kinds)} damage{' and critical hits' if is_critical else ''}"
+    planned = decision.name.partition(", weighed")[0].partition(" and critical hits")[0]
+    name = f"{listing(kinds)} damage" if kinds else planned
     reason = f"Measured: {'; '.join(parts)}." if parts else "The engine does not split the damage."
-    return Built(name=name if kinds else decision.name.partition(", weighed")[0], reason=reason)
+    return Built(name=f"{name}{' and critical hits' if is_critical else ''}", reason=reason)
 
 
 _GOOD_PART = 0.1
@@ -112,7 +114,8 @@ def _spirit(case: Case, decision: Decision) -> Built:
     planned = [case.gems[key].name for key in keys if key in case.gems]
     missing = [name for name in planned if name not in names]
     have, free = case.stats.get("Spirit"), case.stats.get(FREE_SPIRIT)
-    why = f" {listing(missing)} was decided on; what is reserved measured better." if missing else ""
+    were = "was" if len(missing) == 1 else "were"
+    why = f" {listing(missing)} {were} decided on; what is reserved measured better." if missing else ""
     return Built(
         name=listing(names) or "nothing", reason=f"{have - free:,.0f} of {have:,.0f} Spirit are reserved.{why}"
     )

@@ -13,6 +13,7 @@ from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, Llm
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.llm.base import ChatModel
+from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.names import SubProblemName
@@ -150,7 +151,19 @@ class LlmReasoner:
 
     async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer one question whose dependencies are decided."""
-        usual = await self._rules.explore(ctx, name, discoveries)
+        return await self._answer(ctx, name, discoveries, await self._rules.explore(ctx, name, discoveries))
+
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        """Answer a question of a finished build again; the answer it has is the first of the options."""
+        usual = await self._rules.reconsider(ctx, name, discoveries)
+        # What the build has may stand: it was not tried in vain.
+        open_again = changed(ctx.state.sub_problems[name], prior_attempts=[])
+        state = changed(ctx.state, sub_problems={**ctx.state.sub_problems, name: open_again})
+        return await self._answer(replace(ctx, state=state), name, discoveries, usual)
+
+    async def _answer(
+        self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery], usual: Conclusion
+    ) -> Conclusion:
         brief, kind = await Brief.of(ctx, bases=True, nodes=True), QUESTIONS[name]
         shown = {
             **inputs.about(ctx),

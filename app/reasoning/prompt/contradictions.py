@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
-from app.knowledge.gems import damage_types_of
+from app.knowledge.gems import ELEMENTS, can_be_main, damage_types_of, dealt, has_style
+from app.knowledge.styles import OF_MAIN_SKILL
 from app.knowledge.vocabulary import Vocabulary
 from app.knowledge.words import listing, phrase
 from app.model.constraints import INVARIANTS, as_list
@@ -42,6 +43,7 @@ def without_excluded(draft: Draft, reading: PromptReading, words: Vocabulary) ->
 def settle_contradictions(draft: Draft, reading: PromptReading, catalogue: Catalogue, words: Vocabulary) -> None:
     """Say of wishes that cannot hold together which one wins; the loser is taken back where that helps the build."""
     _skill_of_a_type_ruled_out(draft, catalogue, words)
+    no_skill_of_type_and_style(draft, catalogue)
     names = {*as_list(draft.get("with")), *(name for name, _ in reading.of("missing_thing"))}
     if _CHAOS_INOCULATION in names:
         _life_with_one_life(draft, reading)
@@ -67,6 +69,22 @@ def _skill_of_a_type_ruled_out(draft: Draft, catalogue: Catalogue, words: Vocabu
         f"Damage type: {gem.name} deals {types}, which you ruled out. The skill wins, because a name says more than a "
         f"damage type; everything else stays without {types} where it can."
     )
+
+
+def no_skill_of_type_and_style(draft: Draft, catalogue: Catalogue) -> None:
+    """Say of a damage type and a way to play that no skill has both; the build then tries the one and the other."""
+    wanted = as_list(draft.get("damage_type"))
+    kinds = {*wanted, *(ELEMENTS if "elemental" in wanted else ())}
+    mains = [gem for gem in catalogue.active if can_be_main(gem)]
+    able = {style: [gem for gem in mains if has_style(gem, style)] for style in as_list(draft.get("style"))}
+    asked = draft.is_explicit("damage_type") and draft.is_explicit("style") and not draft.has("skill")
+    for style in [style for style, gems in able.items() if asked and style in OF_MAIN_SKILL and gems]:
+        if not any(kinds & set(dealt(gem)) for gem in able[style]):
+            examples = listing(sorted(gem.name for gem in able[style])[:5])
+            draft.assume(
+                f"Damage type: no skill deals {' or '.join(wanted)} and is {style.replace('_', ' ')} ({examples} deal "
+                f"something else), so the build can have one of the two; both are tried and measured."
+            )
 
 
 def _life_with_one_life(draft: Draft, reading: PromptReading) -> None:

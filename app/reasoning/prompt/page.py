@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -99,8 +100,9 @@ class Page:
 
     def covering(self, begin: int, end: int) -> tuple[int, int]:
         """Return the words that a part of the cleaned text touches."""
-        touched = [i for i, word in enumerate(self.words) if word.start < end and word.end > begin]
-        return (touched[0], touched[-1] + 1) if touched else (0, 0)
+        first = bisect_right(self.words, begin, key=lambda word: word.end)
+        last = bisect_left(self.words, end, key=lambda word: word.start)
+        return (first, last) if first < last else (0, 0)
 
     def longest(self, start: int, phrases: Collection[str]) -> int:
         """Return the end of the longest of the phrases that begins at the word, or `start` when none does."""

@@ -25,6 +25,9 @@ _ARTICLES = frozenset(
 )  # fmt: skip
 _JOINED = frozenset({"or", "nor"})
 _LIKE_EXCLUDED = 85.0
+_LONGEST_LIST = 20
+"""How many things between commas are looked over for the "or" that says that all of them are excluded."""
+
 _MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
 
 
@@ -146,8 +149,8 @@ def _goes_on(page: Page, end: int, rejects: bool) -> bool:
         after = page.longest(end + 1, known)
         return rejects and after > end + 1
     at = end
-    while at < len(page.words) and page.between(at - 1, at).strip() == ",":
-        after = page.longest(at, known)
+    for _ in range(_LONGEST_LIST):
+        after = page.longest(at, known) if page.between(at - 1, at).strip() == "," else at
         if after == at or after >= len(page.words):
             return False
         if page.words[after].text in _JOINED:

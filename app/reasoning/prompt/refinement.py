@@ -26,7 +26,7 @@ _PERCENT = r"(?P<number>\d{1,3}(?:\.\d+)?)\s*(?:%|per ?cent)"
 _LOSS = re.compile(
     r"\b(?:at most|no more than|up to|max(?:imum)?|lose|losing|cost(?:ing)?|give up|sacrific\w+)\b[^.;,]{0,30}?"
     rf"{_PERCENT}"
-    r"(?:\s+(?:of )?(?:the |my |its )?\w+)?",
+    r"(?:\s+(?:of )?(?:the |my |its )?\w+)?(?:\s+lost)?",
     re.I,
 )
 _GAIN = re.compile(
@@ -85,14 +85,15 @@ _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
 
 def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
-    text = prompt.replace("\u2019", "'")
+    text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))
     rest = _KEEPS.sub(" ", _ONLY.sub(" ", text))
     return RefineReading(
         wish=_wish(rest),
         locks=_locks([m["what"] for m in only], [m["what"] for m in kept], rest),
         kept=tuple(dict.fromkeys(" ".join(m.group().split()) for m in [*only, *kept])),
-        rest=" ".join(rest.split()).strip(" ,.;"),
+        rest=" ".join(_GAIN.sub(" ", _LOSS.sub(" ", rest)).split()).strip(" ,.;"),
+        covers=says_wish,
     )
 
 
@@ -104,9 +105,15 @@ def _wish(rest: str) -> Wish:
     return Wish(
         direction=direction,
         reason=reason,
+        said=says_wish(wanted),
         gain=_share(gain["number"] or gain["by"] if gain else None, 0.15, 3.0),
         loss=_share(loss["number"] if loss else None, 0.05, 0.5),
     )
+
+
+def says_wish(text: str) -> bool:
+    """Say whether a text names something that a refinement can wish for, or how much of it."""
+    return any(pattern.search(text) for pattern in (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS))
 
 
 def _share(text: str | None, default: float, most: float) -> float:

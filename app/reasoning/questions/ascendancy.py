@@ -10,8 +10,7 @@ from pydantic import Field
 from app.core.errors import LlmBadOutput
 from app.knowledge.gems import dealt, is_minion, tags
 from app.knowledge.words import by_phrase, named, phrase
-from app.model.conflicts import BuildConflict
-from app.model.names import ConflictType, Demand, Provenance, SubProblemName
+from app.model.names import Demand, Provenance, SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, Decision, DeliveryChoice, Discovery, Option
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
@@ -87,14 +86,6 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         passives = by_phrase(own, (node.name for node in own))
         wanted = [named(text, passives, f"passive of the {found}").id for text in answer.notables]
         return found, AscendancyChoice(class_name=fact.name, ascendancy=found, notables=list(dict.fromkeys(wanted)))
-
-    def contradictions(self, brief: Brief) -> list[BuildConflict]:
-        """Return whether the build is of another class than the user's."""
-        choice = brief.decided(self.name, AscendancyChoice)
-        if choice is None or not brief.explicit("class") or choice.class_name == brief.class_fact.name:
-            return []
-        text = f"The build is a {choice.class_name}, but a {brief.class_fact.name} was asked for."
-        return [self.contradiction(ConflictType.INVARIANT_VIOLATED, "class_choice", text, Demand.OTHER_SKILL)]
 
     def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
         """Return class, ascendancy and the ascendancy's notables of a finished build."""

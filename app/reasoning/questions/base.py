@@ -13,9 +13,8 @@ from app.engine.base import Facts
 from app.knowledge.gems import level_required
 from app.knowledge.words import phrase
 from app.model.base import changed
-from app.model.conflicts import BuildConflict, Suggestion, conflict_id
 from app.model.facts import GemFact
-from app.model.names import ConflictType, Demand, Provenance, Severity, SubProblemName
+from app.model.names import Demand, Provenance, SubProblemName
 from app.model.sub_problems import Choice, Decision, Discovery, Option
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.brief import Brief
@@ -108,10 +107,6 @@ class QuestionKind(ABC, Generic[A]):
     def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
         """Return how a finished build answers the question: the option's name and the choice."""
 
-    def contradictions(self, brief: Brief) -> list[BuildConflict]:
-        """Return where the decision contradicts what the user said, blocking where another answer could agree."""
-        return []
-
     async def check(self, decision: Decision, facts: Facts) -> None:
         """Ask the engine what the brief does not hold.
 
@@ -197,18 +192,3 @@ class QuestionKind(ABC, Generic[A]):
     def discovery(self, fact: str, source: str) -> Discovery:
         """Return a fact about the question; `source` names the engine's facts that it was read from."""
         return Discovery(sub_problem=self.name, fact=fact, source=f"facts.{source}")
-
-    def contradiction(
-        self, kind: ConflictType, subject: str, text: str, demand: Demand, severity: Severity = Severity.BLOCKING
-    ) -> BuildConflict:
-        """Return a conflict between the decision and what the user said."""
-        way_out = Suggestion(strategy=f"as_asked_{subject}", sub_problem=self.name, demand=demand, text=text)
-        return BuildConflict(
-            id=conflict_id(kind, [self.name], subject),
-            type=kind,
-            severity=severity,
-            subject=subject,
-            affected=[self.name],
-            message=text,
-            suggested_solutions=[way_out],
-        )

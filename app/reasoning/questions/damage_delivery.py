@@ -10,23 +10,22 @@ from pydantic import Field
 from app.core.errors import LlmBadOutput
 from app.engine.base import Facts
 from app.knowledge.gems import (
+    ELEMENTS,
     can_be_main,
     cost_per_second,
     dealt,
-    has_style,
     is_attack,
     is_minion,
     level_required,
     tags,
 )
-from app.knowledge.styles import OF_MAIN_SKILL, OF_MINIONS
+from app.knowledge.styles import OF_MINIONS
 from app.knowledge.weapons import matches
 from app.knowledge.words import by_phrase, closest_to, listing
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS
-from app.model.conflicts import BuildConflict
 from app.model.facts import GemFact
-from app.model.names import ConflictType, Demand, Goal, Provenance, Severity, SubProblemName
+from app.model.names import Demand, Goal, Provenance, SubProblemName
 from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, Option
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, check_usable
@@ -96,7 +95,11 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
             return False
         match demands[-1].demand:
             case Demand.OTHER_SKILL:
-                return choice.skill_id in {t.skill_id for t in tried}
+                kind = demands[-1].values.element
+                kinds = set(ELEMENTS) if kind == "elemental" else {kind}
+                able = {g.id for g in brief.catalogue.active if can_be_main(g) and kinds & set(dealt(g))}
+                wrong = bool(able) and choice.skill_id not in able
+                return choice.skill_id in {t.skill_id for t in tried} or wrong
             case Demand.OTHER_WEAPON:
                 return choice.skill_id != tried[-1].skill_id or _held(choice) in {_held(t) for t in tried}
             case _:
@@ -143,49 +146,15 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
         if isinstance(choice, DeliveryChoice) and not await facts.supports_for(choice.skill_id):
             raise LlmBadOutput(f"no support gem fits {choice.skill_name}")
 
-    def contradictions(self, brief: Brief) -> list[BuildConflict]:
-        """Compare the skill with the style, damage type and weapon asked for and with what was ruled out."""
-        choice, gem = brief.decided(self.name, DeliveryChoice), brief.main_skill
-        found: list[BuildConflict] = []
-        # a skill asked for by name is not exchanged
-        severity = Severity.WARNING if brief.explicit("skill") else Severity.BLOCKING
-        styles = [style for style in brief.listed("style") if style in OF_MAIN_SKILL]
-        missed = [style for style in styles if gem is not None and not has_style(gem, style)]
-        if gem is not None and missed and brief.explicit("style"):
-            text = f"{gem.name} is not played as asked: {listing(missed)}."
-            found.append(self._mismatch("style", text, Demand.OTHER_SKILL, Severity.WARNING))
-        if gem is not None and brief.explicit("damage_type") and not set(dealt(gem)) & set(brief.damage_types):
-            wanted = " or ".join(brief.listed("damage_type"))
-            text = f"{gem.name} does not deal {wanted} damage by itself, which was asked for."
-            # an attack can still gain the damage asked for
-            own = Severity.WARNING if is_attack(gem) else severity
-            found.append(self._mismatch("damage_type", text, Demand.OTHER_SKILL, own))
-        asked = brief.listed("weapon")
-        if choice is not None and asked and brief.explicit("weapon"):
-            held = [*choice.weapon_types, *([choice.off_hand] if choice.off_hand else [])]
-            shown, wanted = " and ".join(held).lower() or "nothing", " or ".join(asked).lower()
-            if not any(matches(asked, weapon) for weapon in held):
-                text = f"The build holds {shown}, but {wanted} was asked for."
-                found.append(self._mismatch("weapon", text, Demand.OTHER_WEAPON, severity))
-        if gem is not None and brief.exclusions.gem(gem):
-            text = f"{gem.name} is among what was ruled out ({', '.join(brief.listed('exclude'))})."
-            kind = ConflictType.INVARIANT_VIOLATED
-            found.append(self.contradiction(kind, "exclude", text, Demand.OTHER_SKILL, severity))
-        return found
-
-    def _mismatch(self, subject: str, text: str, demand: Demand, severity: Severity) -> BuildConflict:
-        return self.contradiction(ConflictType.GOAL_MISMATCH, subject, text, demand, severity)
-
     def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
         """Return main skill and weapons of a finished build."""
         main, worn = found.main, found.blueprint.items
-        bases = [found.bases.get(worn[slot].base) for slot in HAND_SLOTS if slot in worn]
-        held = [base.type for base in bases if base is not None]
+        weapon, other = (found.bases.get(worn[slot].base) if slot in worn else None for slot in HAND_SLOTS)
         choice = DeliveryChoice(
             skill_id=main.id if main else "",
             skill_name=main.name if main else "no main skill",
-            weapon_types=held[:1],
-            off_hand=held[1] if len(held) > 1 else None,
+            weapon_types=[weapon.type] if weapon else [],
+            off_hand=other.type if other else None,
             minion=main is not None and is_minion(main),
         )
         return choice.skill_name, choice

@@ -120,7 +120,7 @@ class ScalingQuestion(QuestionKind[ScalingAnswer]):
 
     def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
         """Return what the strongest skill of a finished build deals."""
-        main = found.leader(found.strongest) or found.main
+        main = found.main
         kinds = damage_types_of(main) if main else []
         own = [tag.lower() for tag in (main.tags if main else [])]
         choice = ScalingChoice(damage_types=kinds, keywords=list(dict.fromkeys([*kinds, *own])))

@@ -10,8 +10,7 @@ from pydantic import Field
 from app.core.errors import LlmBadOutput
 from app.knowledge.words import listing
 from app.model.base import changed
-from app.model.conflicts import BuildConflict
-from app.model.names import ConflictType, Demand, Goal, Provenance, SubProblemName
+from app.model.names import Demand, Goal, Provenance, SubProblemName
 from app.model.sub_problems import Choice, Decision, Discovery, Option, Pool, SurvivabilityChoice, pool_of
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, QuestionKind
@@ -97,18 +96,6 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
         weight = round(usual.choice.ehp_weight * answer.ehp_weight, 3)
         choice = changed(usual.choice, pool=answer.pool, mitigation=layers, ehp_weight=weight)
         return f"{answer.pool.replace('_', ' ')} with {listing(layers)}, weighed {weight:g}", choice
-
-    def contradictions(self, brief: Brief) -> list[BuildConflict]:
-        """Return whether the build relies on another defence than the user asked for."""
-        choice = brief.decided(self.name, SurvivabilityChoice)
-        asked = set(brief.listed("defence"))
-        if choice is None or not asked or not brief.explicit("defence"):
-            return []
-        if _is_as_asked(brief, choice.pool, choice.mitigation):
-            return []
-        wanted = " and ".join(sorted(asked)).replace("_", " ")
-        text = f"The build relies on {choice.pool.replace('_', ' ')}, but {wanted} was asked for."
-        return [self.contradiction(ConflictType.GOAL_MISMATCH, "defence", text, Demand.MORE_EFFECTIVE_LIFE)]
 
     def recognise(self, found: FoundBuild) -> tuple[str, Choice]:
         """Return pool and layers of a finished build, from its figures."""

@@ -86,6 +86,8 @@ def text_problems(item: GearItem, uniques: Iterable[UniqueFact], limits: GearLim
     if item.rarity != "UNIQUE":
         return []
     fact = next((u for u in uniques if u.name == item.title and u.base == item.base), None)
+    if fact is None and limits.gone_uniques:
+        return []  # what somebody wears may be newer than the facts, or on a base that was upgraded
     if fact is None:
         return [f"no unique is called {item.title} on {item.base}"]
     wanted = is_named(item, limits)

@@ -53,7 +53,7 @@ class IdleGems:
         inspection = await work.incumbent.learn_requirements()
         groups = work.incumbent.blueprint.groups
         idle: dict[int, set[int]] = {}
-        for finding in inspection.idle_gems:
+        for finding in [found for found in inspection.idle_gems if not found.is_unknown]:
             idle.setdefault(finding.group, set()).add(finding.gem)
         named: list[tuple[str, Sequence[Change]]] = []
         for index in sorted(idle):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.model.base import changed
-from app.model.demands import NO_FLOOR, Floor, Floors
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP, NO_FLOOR, Floor, Floors
 from app.model.experiments import Wish
 from app.model.stats import DPS, EHP, MOVEMENT
 from app.search.objective import Guard, Objective
@@ -20,6 +20,9 @@ STEEP = 8.0
 
 SIDE = 0.01
 """Worth of one e-fold of the other figure otherwise: breaks ties between ways to the wish."""
+
+TIE = SIDE / 20
+"""The same where something is to be mended: being stronger is no reason there to exchange what is fine."""
 
 ENOUGH = 1.5
 """Once the gain is this multiple of the wish, more of it counts for little: fewer changes are worth more."""
@@ -59,13 +62,17 @@ class RefineObjective(Objective):
                 wished = self._gain(damage) + self._kept(life)
             case "survivability":
                 wished = self._gain(life) + self._kept(damage)
-            case "resistances" | "sustain" | "repair" as mended:
-                about = {"resistances": [Guard.RESISTANCE], "sustain": [Guard.SUSTAIN], "repair": sorted(self.guards)}
-                filled = sum(self.gaps.get(guard, 0.0) - lacking[guard] for guard in about[mended])
-                wished = filled + self._kept(damage) + self._kept(life)
+            case "resistances" | "sustain" | "repair":
+                wished = self.mended(outputs) + self._kept(damage) + self._kept(life)
             case "balanced":
                 wished = self._gain(damage) + self._gain(life) + self._kept(damage) + self._kept(life)
         return wished - price
+
+    def mended(self, outputs: Mapping[str, float]) -> float:
+        """Return how much of the parent's unmet demands is met now, of those that the wish is about."""
+        about = {"resistances": [Guard.RESISTANCE], "sustain": [Guard.SUSTAIN], "repair": sorted(self.guards)}
+        lacking = self.shortfalls(outputs)
+        return sum(self.gaps.get(guard, 0.0) - lacking[guard] for guard in about.get(self.wish.direction, []))
 
     def change(self, outputs: Mapping[str, float], key: str) -> float:
         """Return the natural logarithm of how many times the parent's figure this is; 0 when the parent has none."""
@@ -78,7 +85,8 @@ class RefineObjective(Objective):
 
     def _kept(self, value: float) -> float:
         least = math.log(1 - self.wish.loss * CAUTION)
-        return SIDE * value - STEEP * max(0.0, least - value)
+        side = TIE if self.wish.mends else SIDE
+        return side * value - STEEP * max(0.0, least - value)
 
     def reached(self, outputs: Mapping[str, float]) -> bool:
         """Return whether the wish is fulfilled: the gain is there and no more is lost than allowed."""
@@ -120,11 +128,14 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
         case "balanced":
             (damage, more_damage), (life, more_life) = (1.0, 2.0), (1.0, 2.0)
     dps, ehp = max(base.get(DPS, 0.0), 1.0) * more_damage, max(base.get(EHP, 0.0), 1.0) * more_life
+    # Who asks for resistances wants them capped, whatever is tolerated at the level.
+    capped = Floor(least=ELEMENTAL_RESISTANCE_CAP, good=ELEMENTAL_RESISTANCE_CAP)
     return RefineObjective(
         floors=changed(
             floors,
             dps=Floor(least=dps, good=dps),
             ehp=Floor(least=ehp, good=ehp),
+            resistance=capped if wish.direction == "resistances" else floors.resistance,
             physical_hit=NO_FLOOR,
             elemental_hit=NO_FLOOR,
             recovery=NO_FLOOR,

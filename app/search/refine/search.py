@@ -136,12 +136,19 @@ def order(screened: Mapping[str, Sequence[Candidate]], damage: bool) -> list[str
 
 
 async def improve(work: Work, name: str, known: Sequence[Candidate]) -> list[Commit]:
-    """Make one improvement and return what it committed; one that ends worse than it began is taken back."""
+    """Make one improvement and return what it committed; one that ends worse than it began is taken back.
+
+    Where something is to be mended, one that mends nothing is, too, unless it uses what only lies about: nobody who
+    wants the mana fixed wants other supports because they deal more damage.
+    """
     incumbent = work.incumbent
     before, score, count = incumbent.blueprint, incumbent.score, len(incumbent.commits)
+    mended = work.objective.mended(incumbent.outputs)
     incumbent.reason = name
     await next(one for one in IMPROVEMENTS if one.name == name).make(work, known)
     worse = incumbent.score < score - SAME if name in FAULTS else incumbent.score <= score
+    if work.objective.wish.mends and name not in (*FAULTS, *FREE):
+        worse = worse or work.objective.mended(incumbent.outputs) <= mended + SAME
     if worse and incumbent.blueprint != before:
         await incumbent.rewind(before)
     return incumbent.commits[count:]

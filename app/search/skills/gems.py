@@ -17,7 +17,7 @@ from app.model.stats import DPS, FREE_SPIRIT
 def mentions(lines: Iterable[str], keywords: Sequence[str]) -> int:
     """Return how many lines contain at least one of the keywords, ignoring case."""
     words = [word.lower() for word in keywords if word]
-    return sum(1 for line in lines if any(word in line.lower() for word in words))
+    return sum(1 for line in map(str.lower, lines) if any(word in line for word in words))
 
 
 HIGHEST_GEM_LEVEL = 20

@@ -1,4 +1,4 @@
-"""A fresh store for each test."""
+"""A fresh store for each test, on every kind of database."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from app.storage.store import Storage, open_storage
+from tests.databases import emptied_database
+
+KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite+aiosqlite:///{tmp_path / 'builds.db'}"
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return f"sqlite+aiosqlite:///{tmp_path / 'builds.db'}" if request.param == "sqlite" else emptied_database()
 
 
 @pytest.fixture

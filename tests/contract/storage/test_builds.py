@@ -6,17 +6,18 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 
 from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
 from app.model.blueprint import Blueprint
 from app.model.constraints import Invariant, InvariantSet
-from app.model.names import BuildStatus, Outcome, Phase, Provenance
+from app.model.names import BuildStatus, Mode, Outcome, Phase, Provenance
 from app.model.record import BuildFailure, BuildRequest, ProgressData, ReasonerVersion
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.storage.base import Checkpoint
 from app.storage.store import Storage
-from app.storage.tables import BuildRow
+from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
 
 
@@ -126,7 +127,7 @@ async def test_a_checkpoint_writes_what_it_names_and_nothing_else(storage: Stora
     stored = await storage.builds.get(record)
     assert stored.state.phase is Phase.CONSTRUCT
     assert (stored.invariants, stored.xml, stored.reasoner) == (invariants, b"<a/>", ReasonerVersion(name="rules"))
-    assert (stored.status, stored.attempts, stored.failure) == (BuildStatus.RUNNING, 0, None)
+    assert (stored.status, stored.attempts, stored.failure) == (BuildStatus.RUNNING, 1, None)
 
 
 async def test_a_stale_epoch_writes_nothing(storage: Storage) -> None:
@@ -252,11 +253,93 @@ async def test_a_build_keeps_its_owner_through_every_write(storage: Storage) -> 
     assert read.request == stored.request
 
 
-async def test_the_owner_that_schema_1_0_kept_in_the_state_is_the_builds(storage: Storage) -> None:
-    stored = await storage.builds.insert(new_record())
-    async with storage.database.write() as session:
-        row = await session.get(BuildRow, stored.id)
-        assert row is not None
-        row.request = stored.request.model_dump(mode="json")
-        row.state = {**row.state, "schema_version": "1.0", "owner": "alice"}
-    assert (await storage.builds.get(stored.id)).owner == "alice"
+async def test_the_same_key_of_two_owners_stands_for_two_builds(storage: Storage) -> None:
+    mine = await storage.builds.insert(new_record("a cold witch", owner="alice"), "key")
+    theirs = await storage.builds.insert(new_record("a fire witch", owner="bob"), "key")
+    assert mine.id != theirs.id
+    assert (await storage.builds.insert(new_record("a fire witch", owner="bob"), "key")).id == theirs.id
+
+
+async def test_a_page_can_be_limited_to_an_owner(storage: Storage) -> None:
+    mine = [await storage.builds.insert(new_record(owner="alice")) for _ in range(3)]
+    theirs = await storage.builds.insert(new_record(owner="bob"))
+    page, cursor = await storage.builds.page(limit=2, owner="alice")
+    rest, end = await storage.builds.page(limit=2, cursor=cursor, owner="alice")
+    assert {record.id for record in [*page, *rest]} == {record.id for record in mine}
+    assert end is None
+    assert (await storage.builds.page(owner="bob"))[0] == [theirs]
+    assert (await storage.builds.standing(theirs.id)).owner == "bob"
+
+
+async def test_a_deleted_build_leaves_nothing_and_its_children_stay(storage: Storage) -> None:
+    parent = await storage.builds.insert(new_record(), "key")
+    asked = BuildRequest(prompt="tankier", mode=Mode.REFINEMENT, parent_id=parent.id)
+    child = await storage.builds.insert(new_record(request=asked))
+    await storage.events.start(an_open_event(parent.id))
+    await storage.builds.delete(parent.id)
+    async with storage.database.read() as session:
+        for table in ("build_progress", "tool_event", "idempotency"):
+            counted = await session.scalar(text(f"SELECT count(*) FROM {table} WHERE build_id = '{parent.id}'"))
+            assert counted == 0, table
+    with pytest.raises(NotFound):
+        await storage.builds.get(parent.id)
+    with pytest.raises(NotFound):
+        await storage.builds.delete(parent.id)
+    assert (await storage.builds.get(child.id)).parent_id == parent.id
+    again = await storage.builds.insert(new_record(), "key")
+    assert again.id != parent.id
+
+
+async def test_the_runner_of_a_deleted_build_has_lost_it(storage: Storage) -> None:
+    build = await _claimed(storage)
+    await storage.builds.delete(build)
+    for write in (
+        storage.builds.checkpoint(build, 1, Checkpoint(state=BuildState())),
+        storage.builds.release(build, 1),
+        storage.builds.cancel_requested(build, 1),
+        storage.events.start(an_open_event(build, epoch=1)),
+    ):
+        with pytest.raises(LeaseLost):
+            await write
+
+
+async def test_a_claim_that_is_given_back_does_not_count(storage: Storage) -> None:
+    build = await _claimed(storage)
+    await storage.builds.release(build, 1)
+    released = await storage.builds.get(build)
+    assert (released.attempts, released.epoch, released.status) == (0, 1, BuildStatus.RUNNING)
+    with pytest.raises(LeaseLost):
+        await storage.builds.release(build, 0)
+
+
+async def test_a_build_that_is_set_aside_can_be_claimed_alone_when_its_time_has_come(storage: Storage) -> None:
+    build, now = await _claimed(storage), datetime.now(UTC)
+    await storage.builds.set_aside(build, 1, now + timedelta(hours=1))
+    assert await storage.builds.claim(build) is None
+    assert await storage.builds.claim(build, alone=True) is None
+    assert (await storage.builds.get(build)).epoch == 1
+    await storage.builds.requeue(build)
+    assert (await storage.builds.get(build)).not_before is not None, "a queued build stays as it is"
+    await storage.builds.request_cancel(build)
+    await storage.builds.requeue(build)
+    claimed = await storage.builds.claim(build)
+    assert claimed is not None
+    await storage.builds.set_aside(build, claimed.epoch, now)
+    assert await storage.builds.claim(build) is None
+    alone = await storage.builds.claim(build, alone=True)
+    assert alone is not None
+    assert (alone.alone, alone.trials, alone.status) == (True, 1, BuildStatus.RUNNING)
+    died = await storage.builds.claim(build)
+    assert died is not None
+    assert (died.alone, died.trials) == (False, 1)
+
+
+async def test_trials_of_what_is_set_aside_are_forgotten_but_not_those_of_a_trial_under_way(storage: Storage) -> None:
+    waiting, tried = await _claimed(storage), await _claimed(storage)
+    for build in (waiting, tried):
+        await storage.builds.set_aside(build, 1, datetime.now(UTC))
+        await storage.builds.claim(build, alone=True)
+    await storage.builds.claim(waiting)
+    await storage.builds.set_aside(waiting, 3, datetime.now(UTC))
+    await storage.builds.pardon()
+    assert [(await storage.builds.get(build)).trials for build in (waiting, tried)] == [0, 1]

@@ -10,14 +10,22 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
+from sqlmodel import col
 
 from app.core.errors import StorageBusy, StorageError
 from app.model.events import ToolEvent
 from app.storage import journal
 from app.storage.sqlite import sqlite_file
 from app.storage.store import Storage
+from app.storage.tables import BuildRow
 from tests.fakes.samples import an_open_event
 from tests.fakes.steps import new_record
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite+aiosqlite:///{tmp_path / 'builds.db'}"
 
 
 @pytest.fixture
@@ -79,8 +87,8 @@ async def test_times_are_kept_in_utc_and_never_without_a_zone(storage: Storage, 
 
 async def test_a_broken_file_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"this is no database" * 100)
-    statement = journal.Statement("SELECT 1 FROM build", {}, {})
+    statement = journal.Statement(select(col(BuildRow.id)), {})
     with pytest.raises(StorageError):
-        await journal.Journal(tmp_path / "x.db").write(statement, {})
+        await journal.SqliteJournal(tmp_path / "x.db").write(statement, {})
     with pytest.raises(StorageError):
-        await journal.Journal(tmp_path / "x.db").read(statement, {}, tuple)
+        await journal.SqliteJournal(tmp_path / "x.db").read(statement, {}, tuple)

@@ -19,6 +19,7 @@ from app.storage.tables import ToolEventRow
 from tests.fakes.steps import new_record
 
 pytestmark = pytest.mark.slow
+KINDS = ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.deep])]
 BUILDS, EVENTS = 65, 1540
 PHASES = ("explore", "construct", "validate")
 TOOLS = ("pob.what_if", "pob.apply", "pob.build", "pob.facts.affixes")
@@ -71,6 +72,7 @@ async def seconds_of(storage: Storage, ids: list[str]) -> list[float]:
     return sorted(took)
 
 
+@pytest.mark.parametrize("url", KINDS, indirect=True)
 async def test_metrics_of_one_build_do_not_pay_for_the_others(storage: Storage) -> None:
     few = await seconds_of(storage, (await fill(storage, 3)) * 5)
     ids = await fill(storage, BUILDS - 3)
@@ -78,6 +80,7 @@ async def test_metrics_of_one_build_do_not_pay_for_the_others(storage: Storage) 
     assert many[len(many) // 2] < 4 * few[len(few) // 2]
 
 
+@pytest.mark.parametrize("url", KINDS, indirect=True)
 async def test_pages_join_without_gap_while_events_arrive(storage: Storage) -> None:
     (build,) = await fill(storage, 1)
     arriving = asyncio.create_task(add(storage, build, 200))

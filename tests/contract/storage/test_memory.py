@@ -13,8 +13,7 @@ from app.model.names import LOCAL_OWNER, GearTier, Goal, SubProblemName
 from app.model.state import Elimination
 from app.model.stats import EngineVersion
 from app.phases.memory import begun_with
-from app.storage.base import LearningMemory
-from app.storage.memory import KEPT_PER_KEY
+from app.storage.memory import KEPT_PER_KEY, LearningMemory
 from app.storage.store import Storage, open_storage
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

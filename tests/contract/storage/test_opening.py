@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import subprocess
 import sys
@@ -31,6 +32,11 @@ async def main():
         await asyncio.to_thread(sys.stdin.readline)
 asyncio.run(main())
 """
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite+aiosqlite:///{tmp_path / 'builds.db'}"
 
 
 async def test_a_second_owner_is_refused_and_a_reader_is_not(storage: Storage, url: str) -> None:
@@ -176,6 +182,34 @@ def test_an_older_file_is_upgraded_with_everything_in_it(url: str, tmp_path: Pat
             return record.epoch, len(told), await check_database(storage.database)
 
     assert asyncio.run(read()) == (3, 1, [])
+
+
+def test_owners_and_keys_of_an_older_file_are_kept(url: str, tmp_path: Path) -> None:
+    upgrade(url, "0006")
+    now = "2026-01-01 00:00:00"
+    builds = {
+        "today": ({"prompt": "a witch", "owner": "alice"}, {}),
+        "schema-1.0": ({"prompt": "a witch"}, {"schema_version": "1.0", "owner": "bob"}),
+        "nobody": ({"prompt": "a witch"}, {}),
+    }
+    with sqlite3.connect(tmp_path / "builds.db") as file:
+        for build_id, (request, state) in builds.items():
+            file.execute(
+                "INSERT INTO build (id, status, epoch, attempts, cancel_requested, progress_seq, request, invariants,"
+                " state, created_at, updated_at) VALUES (?, 'queued', 0, 0, 0, 0, ?, '{}', ?, ?, ?)",
+                (build_id, json.dumps(request), json.dumps(state), now, now),
+            )
+        file.execute("INSERT INTO idempotency VALUES ('key', 'today', 'hash', ?)", (now,))
+    file.close()
+
+    async def owners() -> dict[str, str]:
+        async with open_storage(url) as storage:
+            return {build_id: (await storage.builds.get(build_id)).owner for build_id in builds}
+
+    assert asyncio.run(owners()) == {"today": "alice", "schema-1.0": "bob", "nobody": "local"}
+    with sqlite3.connect(tmp_path / "builds.db") as file:
+        assert file.execute("SELECT owner, key, build_id FROM idempotency").fetchall() == [("alice", "key", "today")]
+    file.close()
 
 
 async def test_check_finds_a_wrong_counter_and_an_orphan(storage: Storage, tmp_path: Path) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.model.events import CallOutcome
+from app.model.names import Demand
+from app.model.sub_problems import Constraint
 from tests.fakes.llm_bench import DELIVERY, KEY, LlmBench, llm_bench
 from tests.fakes.llm_server import (
     Asked,
@@ -195,3 +197,21 @@ async def test_after_two_failures_in_a_row_the_provider_is_left_alone(tmp_path: 
         await last.explore(bench.ctx, DELIVERY, [])
         assert len(server.requests) == 6
         assert last.remarks.degraded[0].startswith("explore-damage_delivery: llm_given_up")
+
+
+@pytest.mark.parametrize(
+    ("react", "degraded"), [(always(answer(GOOD)), False), (always(Status(401)), True)], ids=["answers", "refuses"]
+)
+async def test_a_question_of_a_finished_build_is_asked_again_and_its_answer_may_stand(
+    react: Callable[[Asked], Reaction], degraded: bool, tmp_path: Path
+) -> None:
+    async with LlmServer(react) as server, llm_bench(f"{server.url}/v1", tmp_path) as bench:
+        wish = Constraint(conflict_id="wish", demand=Demand.MORE_DAMAGE, text="more of it")
+        state = bench.ctx.state.reopened(DELIVERY, [wish])
+        known = state.sub_problems[DELIVERY].prior_attempts[-1]
+        got = await bench.reasoner.reconsider(replace(bench.ctx, state=state), DELIVERY, [])
+        assert (got.decision == known) is degraded
+        assert got.decision.name == known.name
+        assert bool(bench.reasoner.remarks.degraded) is degraded
+        assert got.decision.reason == (known.reason if degraded else "It fits.")
+        assert {event.tool for event in await bench.events()} >= {"llm.reconsider", "llm.chat"}

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.model.base import changed
 from tests.fakes.samples import a_complete_record, a_record, an_event
 from tests.fakes.service import World
 
@@ -45,3 +46,24 @@ async def test_without_data_the_section_says_so(api: httpx.AsyncClient, world: W
 )
 async def test_refuses_what_cannot_be_compared(api: httpx.AsyncClient, ids: str, status: int) -> None:
     assert (await api.get("/v1/compare", params={"ids": ids})).status_code == status
+
+
+async def test_builds_asked_for_different_things_are_not_held_against_each_other(
+    api: httpx.AsyncClient, world: World
+) -> None:
+    one, other = a_complete_record(1), a_complete_record(2)
+    world.store.put(one)
+    world.store.put(changed(other, request=changed(other.request, prompt="something else", level=70)))
+    found = await fetch(api, f"{one.id},{other.id}")
+    assert any("something else, level 70" in note for note in found["notes"])
+    assert len(found["unmatched"]) == 2
+    assert {delta["difference"] for delta in found["deltas"][0]["metrics"]} == {None}
+
+
+async def test_a_refinement_is_held_against_what_it_was_made_from(api: httpx.AsyncClient, world: World) -> None:
+    one, other = a_complete_record(1), a_complete_record(2)
+    world.store.put(one)
+    world.store.put(changed(other, request=changed(other.request, prompt="tankier", parent_id=one.id)))
+    found = await fetch(api, f"{one.id},{other.id}")
+    assert (found["notes"], found["unmatched"]) == ([], [])
+    assert next(d for d in found["deltas"][0]["metrics"] if d["metric"] == "dps")["difference"] == 0.0

@@ -32,6 +32,7 @@ async def test_accepts_a_prompt_and_says_where_to_look(api: httpx.AsyncClient, w
         ({"prompt": "ab"}, "body.prompt"),
         ({"prompt": "x" * 5000}, "body.prompt"),
         ({"prompt": "      "}, "prompt"),
+        ({"prompt": "\ufdfa" * 4000}, "prompt"),
         ({"prompt": "a\x00b sorceress"}, "prompt"),
         ({"prompt": "\x1b[31msorceress"}, "prompt"),
         ({"prompt": 7}, "body.prompt"),
@@ -48,6 +49,9 @@ async def test_accepts_a_prompt_and_says_where_to_look(api: httpx.AsyncClient, w
         ({"prompt": PROMPT, "overrides": {"exclude": ["a", ""]}}, "overrides.exclude"),
         ({"prompt": PROMPT, "overrides": {"skill": "\x07"}}, "overrides.skill"),
         ({"prompt": PROMPT, "overrides": {"goal": "winning"}}, "overrides.goal"),
+        ({"prompt": PROMPT, "overrides": {"life": 10**400}}, "overrides.life"),
+        ({"prompt": PROMPT, "overrides": {"level": -(10**400)}}, "overrides.level"),
+        ({"prompt": PROMPT, "overrides": {"exclude": ["fire"] * 21}}, "overrides.exclude"),
     ],
 )
 async def test_refuses_what_cannot_be_used(
@@ -123,8 +127,9 @@ async def test_refuses_a_body_over_the_limit(api: httpx.AsyncClient) -> None:
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
-async def test_whose_memory_counts_follows_the_token(world: World) -> None:
-    app = create_api(world.open, tokens=("one-token", "another-token"))
+async def test_whose_memory_counts_follows_the_token() -> None:
+    world = World(given=("one-token", "another-token"))
+    app = create_api(world.open)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:

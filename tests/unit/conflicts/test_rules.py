@@ -184,7 +184,7 @@ def test_leech_and_gain_on_hit_count_as_recovery(case: MakeCase) -> None:
     assert verdicts(case(values={"ManaPerSecondCost": 90.0, "ManaLeechGainRate": 40.0})) == {}
 
 
-@pytest.mark.parametrize(("cost", "blocked"), [(30, False), (30.1, True)])
+@pytest.mark.parametrize(("cost", "blocked"), [(30, False), (30.4, False), (30.5, True)])
 def test_life_costs_are_recovered_in_full(case: MakeCase, cost: float, blocked: bool) -> None:
     expected = {"sustain_gap/life": BLOCKING} if blocked else {}
     paid = {"LifePerSecondCost": cost, "LifeRegenRecovery": 30.0, "EnergyShieldRecharge": 200.0}

@@ -150,6 +150,31 @@ def test_a_damage_type_is_what_the_file_deals(case: MakeCase, asked: InvariantVa
     assert judged(case, "damage_type", asked, "Bolt", values=hits) == states
 
 
+@pytest.mark.parametrize(
+    ("values", "sources", "asked", "state"),
+    [
+        ({"ChaosDot": 900.0, "TotalDot": 900.0}, [], "chaos", MET),
+        ({"ChaosDot": 900.0, "TotalDot": 900.0}, [], "lightning", UNMET),
+        # A part that is calculated apart has no type of its own: the skill's counts.
+        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [("Drain", 900.0)], "chaos", MET),
+        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [("Drain", 10.0)], "chaos", UNMET),
+        # Hits that the engine does not split say nothing; what little is known must not stand for all.
+        ({"TotalDPS": 100.0, "BleedDPS": 10.0}, [], "physical", UNMET),
+    ],
+)
+def test_damage_over_time_has_a_type(
+    case: MakeCase, values: dict[str, float], sources: list[tuple[str, float]], asked: str, state: WishState
+) -> None:
+    found = [DamageSource(name=name, kind=DamageKind.DAMAGE_OVER_TIME, dps=dps) for name, dps in sources]
+    groups = [SkillGroup(gems=[Gem(gem_id="Drain", name="Drain")])]
+    invariant = Invariant(field="damage_type", value=asked, provenance=Provenance.EXPLICIT, reason="said so")
+    built = case(
+        invariants=InvariantSet(invariants=[invariant]), gems=GEMS, blueprint={"groups": groups}, values=values
+    )
+    stats = built.stats.model_copy(update={"damage": DamageBreakdown.of(found)})
+    assert [one.state for one in wishes_of(replace(built, stats=stats))] == [state]
+
+
 def test_without_shares_a_damage_type_is_what_the_skill_says(case: MakeCase) -> None:
     assert judged(case, "damage_type", "lightning", "Bolt") == [MET]
     assert judged(case, "damage_type", "fire", "Bolt") == [UNMET]

@@ -13,7 +13,7 @@ from app.conflicts.wishes import CHECKS, wishes_of, with_attempts
 from app.knowledge.things import Thing, ThingKind, by_name
 from app.model.base import changed
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
-from app.model.constraints import INVARIANTS, Invariant, InvariantSet, InvariantValue
+from app.model.constraints import INVARIANTS, READ_FROM_FILE, Invariant, InvariantSet, InvariantValue
 from app.model.facts import BaseFact, GemFact, NodeFact
 from app.model.names import ConflictType, Demand, GearTier, Provenance, Role, Severity, SubProblemName
 from app.model.wishes import WishOutcome, WishState
@@ -41,7 +41,8 @@ THINGS = by_name(
     [
         *(Thing(ThingKind.SUPPORT if g.kind == "support" else ThingKind.SKILL, g.id, g.name) for g in GEMS.values()),
         *(Thing(ThingKind(n.kind), str(n.id), n.name) for n in NODES.values()),
-        Thing(ThingKind.UNIQUE, "Ghostwrithe", "Ghostwrithe"),
+        Thing(ThingKind.UNIQUE, "Silk Robe", "Ghostwrithe"),
+        Thing(ThingKind.UNIQUE, "Diamond", "Megalomaniac"),
         Thing(ThingKind.BASE, "Attuned Wand", "Attuned Wand"),
     ]
 )
@@ -103,6 +104,21 @@ def test_an_unmet_target_tells_words_nearest_and_the_way_out(case: MakeCase) -> 
     assert found.nearest == "20,000 effective hit points, 70,000 effective hit points short"
     more = Demand.MORE_EFFECTIVE_LIFE
     assert demands(built) == [(Q.SURVIVABILITY, more), (Q.STAT_REQUIREMENTS, more)]
+
+
+def test_a_unique_jewel_is_said_to_be_set_by_hand_and_nothing_is_tried_for_it(case: MakeCase) -> None:
+    built = wishing(case, wish("with", ["Megalomaniac"]), bases=[BaseFact(name="Diamond", type="Jewel")])
+    found = only(built)
+    assert found.state is UNMET
+    assert found.nearest == "not in the file; unique jewels are not set, put Megalomaniac into a socket by hand"
+    assert demands(built) == []
+
+
+def test_another_skill_for_a_damage_type_is_one_that_deals_it(case: MakeCase) -> None:
+    built = wishing(case, wish("damage_type", "cold"))
+    [found] = [c for c in find_conflicts(built) if c.type is ConflictType.INVARIANT_VIOLATED]
+    other = next(way for way in found.suggested_solutions if way.demand is Demand.OTHER_SKILL)
+    assert other.values.element == "cold"
 
 
 def test_a_figure_that_is_not_measured_is_not_met_in_silence(case: MakeCase) -> None:
@@ -183,7 +199,7 @@ def test_a_gem_that_is_switched_off_is_not_there(case: MakeCase) -> None:
 @pytest.mark.parametrize(
     ("word", "left", "question"),
     [
-        ("skeletons", "Skeletal Cleric and skeletal warrior (granted)", Q.SPIRIT_ALLOCATION),
+        ("skeletons", "Skeletal Cleric, skeletal warrior (granted) and Rattling Sceptre", Q.SPIRIT_ALLOCATION),
         ("spirit gems", "Skeletal Cleric", Q.SPIRIT_ALLOCATION),
         ("lightning", "Spark", Q.DAMAGE_DELIVERY),
         ("rapid casting", "Rapid Casting", Q.DAMAGE_SCALING),
@@ -279,8 +295,15 @@ def test_who_the_character_is_holds_whoever_said_it(case: MakeCase) -> None:
 
 
 def test_somebody_elses_file_has_no_wishes(case: MakeCase) -> None:
-    built = wishing(case, wish("dps", 1e9), lost=("quux",), imported=True)
+    read = changed(wish("dps", 1e9), reason=READ_FROM_FILE)
+    built = wishing(case, read, imported=True)
     assert (wishes_of(built), find_conflicts(built)) == ([], [])
+
+
+def test_a_refinement_of_somebody_elses_file_has_the_wishes_of_its_prompt(case: MakeCase) -> None:
+    built = wishing(case, wish("dps", 1e9), lost=("quux",), imported=True)
+    assert [found.state for found in wishes_of(built)] == [WishState.UNMET, WishState.NOT_UNDERSTOOD]
+    assert [found.subject for found in find_conflicts(built)] == ["dps"]
 
 
 def test_what_was_tried_is_told_with_the_nearest(case: MakeCase) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.console.status import confinement_lines
 from tests.fakes.shell import run
 
 
@@ -48,11 +49,11 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_not_there_yet_says_so() -> None:
+def test_a_worker_without_a_server_says_what_it_needs() -> None:
     done = run("worker")
     assert done.returncode == 2
-    assert "not available in this version" in done.stderr
-    assert "not_available" in done.stderr
+    assert "PostgreSQL" in done.stderr
+    assert "buildwright serve" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -136,6 +137,21 @@ def test_doctor_shows_settings_but_no_secret() -> None:
     report = json.loads(done.stdout)
     assert report["engine"] == {"usable": True, "name": "sketch"}
     assert report["settings"]["llm_api_key"] == "set, not shown"
+
+
+def test_doctor_says_what_engine_processes_are_kept_from() -> None:
+    report = json.loads(run("doctor", "--json").stdout)["confinement"]
+    lines = run("doctor").stdout.splitlines()
+
+    assert {*report["refused"]} >= {"read files outside", "write files", "reach the network", "run programs"}
+    for name, held in report["refused"].items():
+        assert f"  {name}: {'holds' if held else 'NOT HELD HERE'}" in lines
+    assert report["missing"] or all(report["refused"].values())
+
+
+def test_doctor_never_passes_over_a_guard_that_is_missing() -> None:
+    lines = confinement_lines({"refused": {"read files outside": False}, "missing": {"landlock": "no such call"}})
+    assert lines == ["  read files outside: NOT HELD HERE", "  the kernel offers no guard 'landlock': no such call"]
 
 
 def test_a_senseless_setting_is_a_usage_error() -> None:

@@ -66,23 +66,20 @@ async def engine() -> AsyncIterator[ProcessEngine]:
 
 
 class Script:
-    """Makes blueprints that tell the backend to fail on one operation, as often as there are tickets."""
+    """Makes blueprints that tell the backend to fail on one operation, as often as their ticket is good for."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        folder.mkdir()
+    def __init__(self) -> None:
+        self._ticket = 0
 
-    def build(self, fault: str = "", op: str = "stats", times: int = 1) -> Blueprint:
+    def build(self, fault: str = "", op: str = "stats", times: int = 1, **config: str | float) -> Blueprint:
         """Return a build of three passives whose calculation of `op` fails `times` times in this way."""
-        for number in range(times):
-            (self._folder / f"ticket{number}").touch()
-        config: dict[str, str | int | float | bool] = {"tickets": str(self._folder), op: fault} if fault else {}
-        return Blueprint(
-            class_name="Sorceress", level=90, nodes=[PassiveNode(id=i) for i in (10, 20, 30)], config=config
-        )
+        self._ticket += 1
+        told: dict[str, str | int | float | bool] = {op: fault, "ticket": self._ticket, "times": times, **config}
+        nodes = [PassiveNode(id=i) for i in (10, 20, 30)]
+        return Blueprint(class_name="Sorceress", level=90, nodes=nodes, config=told if fault else {})
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Script:
-    """A script with its tickets in a folder of this test."""
-    return Script(tmp_path / "tickets")
+def script() -> Script:
+    """A script with tickets of its own."""
+    return Script()

@@ -1,11 +1,13 @@
 """A backend whose behaviour the build itself scripts: configuration keys of the blueprint say how to fail.
 
-It keeps a real blueprint, so that tests can see whether a build survived. A fault given as {"key": "dir"} happens once
-per file that it finds in that directory (the test puts them there), so that a repeated call can succeed.
+It keeps a real blueprint, so that tests can see whether a build survived. {"stats": "crash", "ticket": 3, "times": 2}
+makes the first two calculations crash that have this ticket, so that a repeated call can succeed.
 """
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import stat
 import sys
@@ -20,7 +22,9 @@ from app.model.blueprint import Blueprint, Change, apply_changes
 
 _CHANGES = TypeAdapter(list[Change])
 _VERSION = {"name": "scripted", "version": "1", "tree_version": "0_0", "estimate": True}
-_HUGE = 3 * 1024 * 1024
+_HUGE_MB = 100
+_TICKETS = 4096
+_DESCRIPTORS = 256
 
 
 class ScriptedBackend:
@@ -29,6 +33,7 @@ class ScriptedBackend:
     def __init__(self) -> None:
         self.blueprint: Blueprint | None = None
         self.ballast: list[bytes] = []
+        self.used = mmap.mmap(-1, _TICKETS)  # shared by all sessions of a zygote, which have no file to write
 
     def warm(self) -> dict[str, Any]:
         return _VERSION
@@ -103,16 +108,18 @@ class ScriptedBackend:
         return self.blueprint
 
     def fault(self, op: str) -> None:
-        """Do what the build's configuration says under this operation, while there are tickets for it."""
+        """Do what the build's configuration says under this operation, until its ticket is used up."""
         config = self.blueprint.config if self.blueprint else {}
-        kind = str(config.get(op, ""))
-        tickets = sorted(Path(str(config.get("tickets", "/nowhere"))).glob("*"))
-        if kind and tickets:
-            tickets[0].unlink()
+        kind, ticket = str(config.get(op, "")), int(config.get("ticket", 0))
+        if kind and self.used[ticket] < int(config.get("times", 1)):
+            self.used[ticket] += 1
             getattr(self, f"fault_{kind}")()
 
     def fault_crash(self) -> None:
         os._exit(9)
+
+    def fault_segv(self) -> None:
+        ctypes.string_at(0)
 
     def fault_raise(self) -> None:
         raise RuntimeError("a bug in the backend")
@@ -128,7 +135,10 @@ class ScriptedBackend:
         os._exit(0)
 
     def fault_huge(self) -> None:
-        self.say(b'{"id": 2, "ok": true, "result": "' + b"x" * _HUGE + b'"}\n')
+        self.say(b'{"id": 2, "ok": true, "result": "')
+        for _ in range(_HUGE_MB):
+            self.say(b"x" * 1_000_000)
+        self.say(b'"}\n')
 
     def fault_wrong_id(self) -> None:
         self.say(b'{"id": 77, "ok": true, "result": null}\n')
@@ -143,7 +153,7 @@ class ScriptedBackend:
         self.answer(b'{"surprise": 1}')
 
     def fault_memory(self) -> None:
-        self.ballast.append(os.urandom(200 * 1024 * 1024))
+        self.ballast.append(b"x" * (200 * 1024 * 1024))  # written, so that it is resident
 
     def fault_noise(self) -> None:
         for number in range(10_000):
@@ -151,14 +161,13 @@ class ScriptedBackend:
             sys.stdout.write("and on the other stream too\n")
 
     def fault_write(self) -> None:
-        folder = Path(str(self.build.config["tickets"])).parent
-        (folder / "written").write_text("more than nothing")
+        Path(str(self.build.config["file"])).write_text("more than nothing")
 
     def fault_pause(self) -> None:
         time.sleep(0.5)
 
     def fault_late(self) -> None:
-        time.sleep(2.5)
+        time.sleep(float(self.build.config.get("late_s", 2.5)))
 
     def answer(self, result: bytes) -> None:
         self.say(b'{"id": %d, "ok": true, "result": %s}\n' % (2, result))
@@ -208,8 +217,7 @@ class AbsentBackend(ScriptedBackend):
 
 
 def session_fd() -> int:
-    fds = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
-    sockets = [fd for fd in fds if is_socket(fd)]
+    sockets = [fd for fd in range(_DESCRIPTORS) if is_socket(fd)]
     assert len(sockets) == 1, sockets
     return sockets[0]
 

@@ -223,6 +223,29 @@ def test_hostile_xml_is_refused_at_once(case: str) -> None:
     assert time.process_time() - started < 2
 
 
+ITEM = "Rarity: RARE\nX\nSapphire Ring\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+10 to maximum Life\n" * 21,
+        "\n".join(f"Grants Skill: Level {i} Spark" for i in range(21)),
+        "<ModRange/>" + "50% of Fire Damage Converted to Cold Damage\n" * 21,
+        "\n".join(f"a {i:b}".replace("1", "b") for i in range(2_000)),
+        "a" * 401,
+    ],
+)
+def test_lines_that_hold_an_engine_are_refused(text: str) -> None:
+    with pytest.raises(BadImport, match="lines"):
+        canonical(document(f"<Items><Item>{ITEM}{text}</Item></Items>"))
+
+
+def test_the_longest_item_of_all_is_taken() -> None:
+    lines = "\n".join(f"{{variant:{i}}}Allocates {i:b}".replace("1", "b").replace("0", "a") for i in range(1_200))
+    canonical(document(f"<Items><Item>{ITEM}{lines}</Item></Items>"))
+
+
 def test_numbers_without_end_are_only_text() -> None:
     huge = "9" * 100_000
 

@@ -63,6 +63,11 @@ def test_passives(word: str, gone: bool) -> None:
     assert ruled_out(word).node(node) is gone
 
 
+RATTLING = BaseFact(
+    name="Rattling Sceptre", type="Sceptre", implicits=["Grants Skill: Level (1-20) Skeletal Warrior Minion"]
+)
+
+
 @pytest.mark.parametrize(
     ("word", "title", "base", "unique", "gone"),
     [
@@ -73,7 +78,25 @@ def test_passives(word: str, gone: bool) -> None:
         ("sledge", "", BaseFact(name="Sledge", type="One Hand Mace"), False, True),
         ("flasks", "", BaseFact(name="Life Flask", type="Flask"), False, True),
         ("charms", "", BaseFact(name="Life Flask", type="Flask"), False, False),
+        ("skeletons", "", RATTLING, False, True),
+        ("skeletal warrior", "", RATTLING, False, True),
+        ("zombies", "", RATTLING, False, False),
     ],
 )
 def test_items(word: str, title: str, base: BaseFact, unique: bool, gone: bool) -> None:
     assert ruled_out(word).item(title, base, unique=unique) is gone
+
+
+@pytest.mark.parametrize(
+    ("word", "base", "gone"),
+    [
+        ("rings", "Ring", True),
+        ("rings", "Amulet", False),
+        ("body armour", "Body Armour", True),
+        ("boots", "Boots", True),
+    ],
+)
+def test_a_kind_of_item_leaves_its_slot_empty(word: str, base: str, gone: bool) -> None:
+    assert ruled_out(word).item("", BaseFact(name=f"Plain {base}", type=base), unique=False) is gone
+    assert not ruled_out(word).gem(gem("Ring of Fire", "fire", "ring"))
+    assert not ruled_out(word).node(NodeFact(id=1, name="Bond", kind="notable", mods=["10% more from rings and boots"]))

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from app.knowledge.styles import (
+    CRITICAL_CHANCE,
+    HALF,
+    LEAST_AILMENT,
     MAXIMUM_BLOCK,
     OF_FURTHER_SKILLS,
     OF_MAIN_SKILL,
@@ -23,6 +26,16 @@ def test_styles_ask_for_figures_by_level() -> None:
     assert set(low) == {"Str", "Life"}
     assert all(high[stat] == 4.5 * low[stat] for stat in low)
     assert style_targets(["spell", "unheard of"], 90) == {}
+
+
+def test_critical_hits_are_the_characters_own() -> None:
+    assert style_targets(["critical"], 45) == {"CritChance": CRITICAL_CHANCE}
+    assert style_targets(["critical", "ignite", "minion"], 45) == {}
+
+
+def test_ailments_ask_for_their_share_of_the_damage() -> None:
+    assert style_targets(["ignite"], 45) == {"DamageShare.ignite": LEAST_AILMENT}
+    assert style_targets(["damage_over_time"], 45) == {"DamageShare.over_time": HALF}
 
 
 def test_stacking_has_words_to_look_for() -> None:

@@ -30,6 +30,8 @@ def test_unknown_is_none_and_never_zero() -> None:
     assert table.cost("openai", "my-own-llama", USAGE) == CallCost()
     assert table.cost("openai", "gpt-4o", None).usd is None
     assert table.cost("openai", "gpt-4o", Usage(input=1, cache_read=5)).usd is None
+    ours = PriceTable({"ours": Price(input=Decimal(3), output=Decimal(15))})
+    assert ours.cost("openai", "ours", Usage(input=1, cache_read=5)) == CallCost()  # never less than nothing
 
 
 def test_a_free_local_model_is_zero_only_when_the_operator_says_so() -> None:

@@ -235,14 +235,122 @@ async def test_a_zombie_is_stopped_in_the_middle_of_its_step(workshop: Workshop)
     assert (await workshop.get(build)).status is BuildStatus.RUNNING
 
 
-async def test_a_build_that_always_kills_its_process_is_given_up(workshop: Workshop) -> None:
+QUICK = DriverLimits(poll_s=0.01, pauses_s=(0.0, 0.0, 0.0))
+"""Three trials, one right after the other."""
+
+
+async def interrupted(workshop: Workshop, times: int = 5) -> str:
+    """Return a build whose process has ended so often without a checkpoint."""
     build = await workshop.queued()
-    for _ in range(5):
+    for _ in range(times):
         await workshop.storage.builds.claim(build)  # and the process dies
+    return build
+
+
+async def test_a_build_that_is_interrupted_again_and_again_is_set_aside(workshop: Workshop) -> None:
+    build = await interrupted(workshop)
     await workshop.driver().drive(build)
+    record = await workshop.get(build)
+    assert (record.status, record.failure, record.trials, record.alone) == (BuildStatus.QUEUED, None, 0, False)
+    assert record.not_before is not None
+    assert 0 < (record.not_before - record.updated_at).total_seconds() <= 5
+    await workshop.driver().drive(build)
+    await workshop.driver().drive(build, alone=True)
+    assert await workshop.get(build) == record, "its time has not come"
+
+
+async def test_a_trial_alone_does_the_one_step_and_the_build_is_like_any_other(workshop: Workshop) -> None:
+    build = await interrupted(workshop)
+    driver = workshop.driver(limits=QUICK)
+    await driver.drive(build)
+    await driver.drive(build)
+    assert (await workshop.get(build)).status is BuildStatus.QUEUED, "not beside others"
+    await driver.drive(build, alone=True)
+    tried = await workshop.get(build)
+    assert (tried.status, tried.state.phase) == (BuildStatus.RUNNING, Phase.EXPLORE)
+    assert (tried.attempts, tried.trials, tried.alone, tried.not_before) == (0, 0, False, None)
+    await driver.drive(build)
+    assert (await workshop.get(build)).status is BuildStatus.COMPLETE
+
+
+async def test_a_build_fails_once_it_has_ended_its_process_all_alone_three_times(workshop: Workshop) -> None:
+    build, driver, store = await interrupted(workshop), workshop.driver(limits=QUICK), workshop.storage.builds
+    for trial in range(1, 4):
+        await driver.drive(build)
+        assert (await workshop.get(build)).status is BuildStatus.QUEUED
+        claimed = await store.claim(build, alone=True)  # and the process dies
+        assert claimed is not None
+        assert (claimed.alone, claimed.trials) == (True, trial)
+    await driver.drive(build)
     record = await workshop.get(build)
     assert record.failure is not None
     assert (record.status, record.failure.code) == (BuildStatus.FAILED, "crash_loop")
+
+
+async def test_a_process_that_ends_while_a_build_is_set_aside_speaks_for_the_build(workshop: Workshop) -> None:
+    build, driver, store = await interrupted(workshop), workshop.driver(limits=QUICK), workshop.storage.builds
+    for _ in range(12):
+        await driver.drive(build)
+        await store.claim(build, alone=True)  # killed from outside, as the next process is, which has begun nothing yet
+        await driver.drive(build)
+        await store.pardon()
+    record = await workshop.get(build)
+    assert (record.status, record.trials) == (BuildStatus.QUEUED, 0)
+
+
+async def test_a_trial_that_ends_in_good_order_does_not_count(workshop: Workshop) -> None:
+    build, endless = await interrupted(workshop), Endless()
+    driver = workshop.driver(steps(decompose=endless), QUICK)
+    await driver.drive(build)
+    for _ in range(6):
+        endless.begun.clear()
+        trial = asyncio.create_task(driver.drive(build, alone=True))
+        await endless.begun.wait()
+        trial.cancel()
+        await asyncio.wait({trial})
+    record = await workshop.get(build)
+    assert (record.trials, record.alone, record.failure) == (0, False, None)
+
+
+async def test_restarts_in_good_order_never_set_a_build_aside(workshop: Workshop) -> None:
+    build, endless = await workshop.queued(), Endless()
+    for _ in range(8):
+        endless.begun.clear()
+        driving = asyncio.create_task(workshop.driver(steps(decompose=endless)).drive(build))
+        await endless.begun.wait()
+        driving.cancel()
+        await asyncio.wait({driving})
+    record = await workshop.get(build)
+    assert (record.attempts, record.not_before, record.epoch) == (0, None, 8)
+    await workshop.driver().drive(build)
+    assert (await workshop.get(build)).status is BuildStatus.COMPLETE
+
+
+async def test_a_build_that_is_set_aside_is_cancelled_at_once_and_can_be_resumed(workshop: Workshop) -> None:
+    build = await interrupted(workshop)
+    await workshop.driver().drive(build)
+    assert (await workshop.storage.builds.request_cancel(build)).status is BuildStatus.CANCELLED
+    await workshop.storage.builds.requeue(build)
+    await workshop.driver().drive(build)
+    assert (await workshop.get(build)).status is BuildStatus.COMPLETE
+
+
+async def test_cancelling_before_its_process_died_ends_it_instead_of_setting_it_aside(workshop: Workshop) -> None:
+    build = await interrupted(workshop)
+    await workshop.storage.builds.request_cancel(build)
+    await workshop.driver().drive(build)
+    assert (await workshop.get(build)).status is BuildStatus.CANCELLED
+
+
+async def test_deleting_a_build_stops_its_step_and_nothing_of_it_is_left(workshop: Workshop) -> None:
+    endless, build = Endless(), await workshop.queued()
+    driving = asyncio.create_task(workshop.driver(steps(construct=endless)).drive(build))
+    await endless.begun.wait()
+    await workshop.storage.builds.delete(build)
+    await asyncio.wait_for(driving, 30)
+    assert endless.ended == "cancelled"
+    assert await workshop.told(build) == []
+    assert await workshop.storage.events.all(build) == []
 
 
 async def test_progress_resets_the_crash_count(workshop: Workshop) -> None:

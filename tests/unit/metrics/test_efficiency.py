@@ -242,3 +242,21 @@ def test_hits_save_what_the_call_usually_takes() -> None:
 def test_the_union_of_intervals() -> None:
     assert union_ms([(0, 10), (5, 15), (20, 30)]) == 25
     assert union_ms([]) == 0
+
+
+def test_a_phase_entered_again_does_not_count_what_came_between() -> None:
+    log = Log().add("pob.calc", 0, 100, phase=Phase.EXPLORE, key="A").add("pob.calc", 100, 900, key="B")
+    log.add("pob.calc", 1000, 50, phase=Phase.EXPLORE, key="A")
+    found = log.measure()
+    assert {phase.phase: phase.wall_ms for phase in found.phases} == {Phase.EXPLORE: 150.0, Phase.CONSTRUCT: 900.0}
+    assert found.run.wall_ms == 1050.0
+    assert found.phases[0].idle_ms == 0.0
+
+
+def test_equal_calls_of_two_stays_in_a_phase_are_no_loop() -> None:
+    log = Log()
+    for start, phase in ((0, Phase.EXPLORE), (10, Phase.EXPLORE), (20, Phase.CONSTRUCT), (30, Phase.EXPLORE)):
+        log.add("pob.calc", start, 5, phase=phase, key="A")
+    assert log.measure().run.loops == 0
+    assert log.add("pob.calc", 40, 5, phase=Phase.EXPLORE, key="A").measure().run.loops == 0
+    assert log.add("pob.calc", 50, 5, phase=Phase.EXPLORE, key="A").measure().run.loops == 1

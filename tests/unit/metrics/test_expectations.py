@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.metrics.expectations import Expectations, RecordedCall, Verdict, evaluate
-from app.metrics.matchers import InvalidMatcher
+from app.metrics.limits import InvalidMatcher
 
 
 def call(sequence: int, tool: str, ok: bool = True, turn: int = 0, **args: Any) -> RecordedCall:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.metrics.expectations import match_arguments, parse_arguments
-from app.metrics.matchers import InvalidMatcher, deep_equal, parse_matcher
+from app.metrics.limits import InvalidMatcher, in_time
+from app.metrics.matchers import deep_equal, parse_matcher
 
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -109,7 +113,18 @@ def test_an_unusable_matcher_is_refused_when_it_is_made(spec: object, message: s
         ({"json_schema": {"type": "integer"}}, True, False),
         ({"json_schema": {"const": 1}}, True, False),
         ({"json_schema": {"type": "string", "format": "date"}}, "nonsense", True),
-        ({"json_schema": {"$ref": "file:///etc/passwd"}}, {}, False),
+        ({"json_schema": {"pattern": "^a+$"}}, "aa", True),
+        ({"json_schema": {"pattern": "^a+$"}}, "ab", False),
+        ({"json_schema": {"patternProperties": {"^a": {"type": "string"}}}}, {"a": 1}, False),
+        ({"json_schema": {"patternProperties": {"^a": {"type": "string"}}}}, {"b": 1}, True),
+        ({"json_schema": {"patternProperties": {"^a": {}}, "additionalProperties": False}}, {"ab": 1}, True),
+        ({"json_schema": {"patternProperties": {"^a": {}}, "additionalProperties": False}}, {"b": 1}, False),
+        ({"json_schema": {"properties": {"a": {}}, "additionalProperties": {"type": "string"}}}, {"a": 1}, True),
+        ({"json_schema": {"properties": {"a": {}}, "additionalProperties": {"type": "string"}}}, {"b": 1}, False),
+        ({"json_schema": {"$defs": {"n": {"type": "number"}}, "items": {"$ref": "#/$defs/n"}}}, [1, 2], True),
+        ({"json_schema": {"$defs": {"n": {"type": "number"}}, "items": {"$ref": "#/$defs/n"}}}, [1, "2"], False),
+        ({"json_schema": {"$schema": DRAFT_4, "minimum": 1, "exclusiveMinimum": True}}, 1, False),
+        ({"json_schema": {"$id": "https://example.org/x", "type": "number"}}, 1, True),
         ({"approx": {"value": 100, "rel": 0.01}}, 101, True),
         ({"approx": {"value": 100, "rel": 0.01}}, 102, False),
         ({"approx": {"value": 100, "abs": 5, "rel": 0.01}}, 95, True),
@@ -129,8 +144,108 @@ def test_matching(spec: dict[str, Any], value: Any, expected: bool) -> None:
     assert found.reason
 
 
-def test_a_hostile_pattern_stays_linear() -> None:
-    assert not parse_matcher({"regex": "(a+)+$"}).match("a" * 5000 + "b").ok
+def doubling(levels: int) -> dict[str, Any]:
+    """A small schema with 2 ** levels parts once its references are followed."""
+    defs: dict[str, Any] = {
+        f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}, {"$ref": f"#/$defs/d{i + 1}"}]} for i in range(levels)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**defs, f"d{levels}": {"type": "number"}}}
+
+
+def nested(levels: int, innermost: Any = 1) -> Any:
+    for _ in range(levels):
+        innermost = {"a": innermost}
+    return innermost
+
+
+HOSTILE: list[dict[str, Any]] = [
+    {"json_schema": {"$ref": "#"}},
+    {"json_schema": {"properties": {"a": {"$ref": "#"}}}},
+    {"json_schema": {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}},
+    {"json_schema": {"$ref": "file:///etc/passwd"}},
+    {"json_schema": {"$ref": "http://127.0.0.1:1/schema"}},
+    {"json_schema": {"$ref": "https://json-schema.org/draft/2020-12/schema"}},
+    {"json_schema": {"$ref": "#/$defs/nothing"}},
+    {"json_schema": {"$ref": "#anchor"}},
+    {"json_schema": {"$ref": 5}},
+    {"json_schema": {"$ref": 5, "$schema": DRAFT_4}},
+    {"json_schema": {"not": {"anyOf": [{"items": {"$ref": "other.json"}}]}}},
+    {"json_schema": {"$ref": "#/x", "x": {"type": 5}}},
+    {"json_schema": {"$ref": "#/x", "x": {"pattern": "("}}},
+    {"json_schema": {"$dynamicRef": "#"}},
+    {"json_schema": {"$schema": "https://json-schema.org/draft/2019-09/schema", "$recursiveRef": "#"}},
+    {"json_schema": {"items": {"$id": "https://example.org/", "type": "number"}}},
+    {"json_schema": {"$schema": 5}},
+    {"json_schema": {"$schema": []}},
+    {"json_schema": {"$schema": "http://json-schema.org/draft-03/schema#", "extends": "file:///etc/passwd"}},
+    {"json_schema": {"$schema": "urn:nothing", "type": "number"}},
+    {"json_schema": {"pattern": "(?=a)"}},
+    {"json_schema": {"pattern": "a" * 1001}},
+    {"json_schema": {"patternProperties": {"(": {}}}},
+    {"json_schema": {"pattern": "((a{100}){100}){100}"}},
+    {"json_schema": {"patternProperties": {"a": {}}, "unevaluatedProperties": False}},
+    {"json_schema": doubling(20)},
+    {"json_schema": nested(100, {})},
+    {"json_schema": {"enum": list(range(3000))}},
+    {"equals": nested(900)},
+    {"subset": nested(900)},
+    {"one_of": [10**400]},
+    {"equals": list(range(100_000))},
+    {"range": {"gte": 10**400}},
+    {"range": {"gte": -(10**400)}},
+    {"approx": {"value": 10**400, "rel": 0.5}},
+    {"approx": {"value": 1, "abs": 10**400}},
+    {"regex": "a" * 1001},
+    {"regex": "\ud800"},
+    {"x" * 1_000_000: 1},
+]
+
+
+@pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: str(spec)[:60])
+def test_what_could_hold_the_service_is_refused_at_once(spec: dict[str, Any]) -> None:
+    started = time.thread_time()
+    with pytest.raises(InvalidMatcher) as caught, in_time():
+        parse_matcher(spec)
+    assert time.thread_time() - started < 1
+    assert len(caught.value.message) < 1000
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "^(a|a)*$", "^([a-f0-9]+)+z$", "(.*a){20}$"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        lambda pattern: {"regex": pattern},
+        lambda pattern: {"json_schema": {"pattern": pattern}},
+        lambda pattern: {"json_schema": {"allOf": [{"$ref": "#/x"}], "x": {"pattern": pattern}}},
+    ],
+)
+def test_a_hostile_pattern_stays_linear(pattern: str, spec: Callable[[str], dict[str, Any]]) -> None:
+    started = time.thread_time()
+    assert not parse_matcher(spec(pattern)).match("a" * 5000 + "b").ok
+    assert time.thread_time() - started < 1
+
+
+@pytest.mark.parametrize("keyword", ["patternProperties", "additionalProperties"])
+def test_a_hostile_pattern_of_names_stays_linear(keyword: str) -> None:
+    schema: dict[str, Any] = {"patternProperties": {"^(a|a)*$": {"type": "number"}}}
+    if keyword == "additionalProperties":
+        schema[keyword] = False
+    started = time.thread_time()
+    assert parse_matcher({"json_schema": schema}).match({"a" * 5000: 1}).ok
+    assert time.thread_time() - started < 1
+
+
+def test_an_evaluation_has_a_deadline() -> None:
+    wide = {"anyOf": [{"items": {"enum": [[i] * 5 for i in range(20)]}} for _ in range(10)]}
+    matcher = parse_matcher({"json_schema": wide})
+    with pytest.raises(InvalidMatcher, match="too long"), in_time(0.05):
+        matcher.match([[i] for i in range(100_000)])
+
+
+def test_a_price_is_paid_once_for_all_matchers() -> None:
+    costly = {"json_schema": {"anyOf": [{"properties": {f"a{i}": {"type": "number"}}} for i in range(200)]}}
+    with pytest.raises(InvalidMatcher, match="too long"), in_time(0.3):
+        parse_arguments({str(i): costly for i in range(1000)})
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from app.conflicts.order import in_order
-from app.model.blueprint import Blueprint
+from app.model.blueprint import Blueprint, Gem, SkillGroup
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.names import ConflictType, Demand, Outcome, Role, Severity, SubProblemName, SubProblemStatus, Trigger
-from app.model.state import BuildState, Snapshot
+from app.model.state import Attempt, BuildState, Snapshot
 from app.model.stats import Stats
+from app.model.wishes import WishOutcome, WishState
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
@@ -152,6 +153,24 @@ async def test_caveats_say_what_is_wrong_what_was_tried_and_what_to_do() -> None
     assert "gap is not met." in text
     assert "Tried against it: do a, do b." in text
     assert "By hand: do a." in text
+
+
+async def test_every_round_is_told_with_what_it_came_to() -> None:
+    main = Blueprint(class_name="Toy", level=90, main_group=1, groups=[SkillGroup(gems=[Gem(gem_id="x", name="Bolt")])])
+    missed = WishOutcome(
+        wish="cold damage", words="cold", kind="damage_type", target="cold", reached="fire", state=WishState.UNMET
+    )
+    gap = conflict("gap", way("a"), tried=["a"], attempts=1)
+    first = Attempt(iteration=0, skill="Ball", dps=9.0, ehp=1234.0)
+    start = await ready(gap, blueprint=main, iteration=1, attempts=[first], wishes=[missed])
+    after, result = await step(IteratePhase(), start)
+
+    assert result.trigger is Trigger.GAVE_UP
+    rounds = [line for line in after.state.caveats if line.startswith("Round ")]
+    assert rounds == [
+        "Round 0, Ball: 9 damage per second, 1,234 effective hit points.",
+        "Round 1, Bolt: 1 damage per second, 0 effective hit points; not reached: cold damage.",
+    ]
 
 
 async def test_a_build_that_got_worse_goes_back_and_tries_the_next_way() -> None:

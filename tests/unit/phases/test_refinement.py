@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,42 +13,77 @@ from app.conflicts.table import find_conflicts
 from app.core.errors import InvalidTransition
 from app.engine.base import Engine
 from app.model.base import changed
+from app.model.conflicts import BuildConflict
 from app.model.constraints import Invariant, InvariantSet
 from app.model.experiments import Direction, Wish
 from app.model.moves import Locks, Part
-from app.model.names import Mode, Outcome, Phase, Provenance, Trigger
+from app.model.names import ConflictType, Mode, Outcome, Phase, Provenance, Severity, SubProblemName, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.model.sub_problems import Discovery
+from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.construct.refinement import RefineConstruct
 from app.phases.construct.stages import ConstructPhase
-from app.phases.explore.refinement import RefineExplore
+from app.phases.explore.refinement import KEPT, RefineExplore
+from app.phases.explore.wish import aimed
 from app.phases.validate.judgement import RefineValidate
-from app.reasoning.base import RefineReading
+from app.reasoning.base import Conclusion, Experimenter, Idea, ReasoningContext, RefineReading
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, world
 
 
 class Reader:
-    """Reads every prompt as the same wish."""
+    """Reads every prompt as the same wish, and notes what it is asked."""
 
-    advises = False
-
-    def __init__(self, wish: Wish, locks: Locks, said: Sequence[Invariant] = ()) -> None:
-        self._reading = RefineReading(wish, locks, (), "some words")
-        self._said = said
+    def __init__(
+        self,
+        wish: Wish,
+        locks: Locks,
+        said: Sequence[Invariant] = (),
+        *,
+        lost: Sequence[str] = (),
+        assessed: Sequence[BuildConflict] = (),
+        thinks: bool = False,
+    ) -> None:
+        self._reading = RefineReading(wish, locks, ("keep it",), "some words", lambda words: "damage" in words)
+        self._said, self._lost, self._assessed, self._thinks = said, lost, assessed, thinks
+        self.advises = thinks
+        self.asked: list[tuple[str, SubProblemName | None]] = []
 
     async def read_refinement(self, prompt: str) -> RefineReading:
         return self._reading
 
     async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
-        return InvariantSet(invariants=list(self._said))
+        return InvariantSet(invariants=list(self._said), not_understood=list(self._lost))
+
+    async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
+        self.asked.append(("gather", name))
+        return [Discovery(sub_problem=name, fact="a fact", source="reader")]
+
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        self.asked.append(("reconsider", name))
+        known = ctx.state.sub_problems[name].prior_attempts[-1]
+        return Conclusion(changed(known, reason="Thought of anew.") if self._thinks else known)
+
+    async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
+        self.asked.append(("assess", None))
+        return list(self._assessed)
+
+    async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
+        self.asked.append(("advise", None))
+        return []
 
 
 async def child(
-    direction: Direction = "damage", locks: Locks | None = None, said: Sequence[Invariant] = ()
+    direction: Direction = "damage",
+    locks: Locks | None = None,
+    said: Sequence[Invariant] = (),
+    inherited: InvariantSet | None = None,
+    **reader: Any,
 ) -> PhaseContext:
     """Return a refinement of a build that has all passive points left to spend."""
+    inherited = inherited or InvariantSet()
     engine = ArithmeticEngine(world())
     bare = (await ConstructPhase(1, TOY_STAGES).run(context(engine, fresh()))).state.blueprint
     assert bare is not None
@@ -56,15 +92,15 @@ async def child(
         stats, inspection, xml = await session.stats(), await session.inspect(), await session.export()
     state = BuildState(
         phase=Phase.EXPLORE,
-        inherited=InvariantSet(),
+        inherited=inherited,
         sub_problems=fresh().sub_problems,
         blueprint=bare,
         stats=stats,
         inspection=inspection,
     )
-    reader = Reader(Wish(direction=direction, gain=0.05, reason="more of it"), locks or Locks(), said)
-    asked = context(engine, state, mode=Mode.REFINEMENT, parent_id="p")
-    asked = replace(asked, reasoner=reader, xml=xml)  # type: ignore[arg-type]
+    asked_of = Reader(Wish(direction=direction, gain=0.05, reason="more of it"), locks or Locks(), said, **reader)
+    asked = context(engine, state, inherited, mode=Mode.REFINEMENT, parent_id="p")
+    asked = replace(asked, reasoner=asked_of, xml=xml)  # type: ignore[arg-type]
     faults = find_conflicts(await case_of(engine, asked.demands, asked.invariants, state))
     return replace(asked, state=changed(state, conflicts=faults))
 
@@ -151,3 +187,108 @@ async def test_old_faults_are_told_as_the_parents_and_new_ones_as_they_are() -> 
 async def test_a_refinement_without_its_parents_file_cannot_begin() -> None:
     with pytest.raises(InvalidTransition):
         await RefineExplore(1).run(replace(await child(), xml=None))
+
+
+async def test_all_seven_questions_are_answered_and_the_reasoner_is_asked_what_the_wish_concerns() -> None:
+    asked = await child(thinks=True)
+    ctx, _ = await done(RefineExplore(1), asked)
+    refinement = ctx.state.refinement
+    assert refinement is not None
+    opens = set(refinement.wish.opens)
+    for name, sub in ctx.state.sub_problems.items():
+        assert sub.is_decided
+        assert sub.decision is not None
+        assert sub.decision.reason.startswith(KEPT) is (name not in opens)
+        assert ("Thought of anew." in sub.decision.reason) is (name in opens)
+    assert {name for _, name in asked.reasoner.asked} == opens  # type: ignore[attr-defined]
+    assert {known.sub_problem for known in ctx.state.discoveries} == opens
+    built, _ = await done(RefineConstruct(1), ctx)
+    await RefineValidate().run(built)
+    assert {what for what, _ in asked.reasoner.asked} == {"gather", "reconsider", "advise", "assess"}  # type: ignore[attr-defined]
+
+
+async def test_an_answer_that_was_kept_twice_says_so_once() -> None:
+    ctx, _ = await done(RefineExplore(1), await child())
+    again = await child()
+    ctx = replace(again, state=changed(again.state, sub_problems=ctx.state.sub_problems))
+    ctx, _ = await done(RefineExplore(1), ctx)
+    reasons = [sub.decision.reason for sub in ctx.state.sub_problems.values() if sub.decision is not None]
+    assert max(reason.count(KEPT) for reason in reasons) == 1
+
+
+async def test_the_child_lists_its_wish_what_it_kept_and_its_parents_wishes() -> None:
+    level = Invariant(field="level", value=world_level(await child()), provenance=Provenance.EXPLICIT, reason="said")
+    ctx, _ = await done(RefineExplore(1), await child(inherited=InvariantSet(invariants=[level])))
+    built, _ = await done(RefineConstruct(1), ctx)
+    told = (await RefineValidate().run(built)).state
+    assert [(wish.kind, wish.state) for wish in told.wishes] == [
+        ("refinement", WishState.MET),
+        ("kept", WishState.MET),
+        ("level", WishState.MET),
+    ]
+    assert told.best is not None
+    assert told.best.wishes == told.wishes
+
+
+def world_level(ctx: PhaseContext) -> int:
+    assert ctx.state.blueprint is not None
+    return ctx.state.blueprint.level
+
+
+async def test_a_wish_that_is_not_reached_is_never_validated() -> None:
+    ctx, _ = await done(RefineExplore(1), await child(locks=Locks(parts=list(Part))))
+    built, _ = await done(RefineConstruct(1), ctx)
+    told = (await RefineValidate().run(replace(built, state=changed(built.state, conflicts=[])))).state
+    assert (told.outcome, told.wishes[0].state) == (Outcome.CAVEATS, WishState.UNMET)
+
+
+async def test_words_that_are_no_wish_of_a_refinement_are_listed() -> None:
+    ctx, _ = await done(RefineExplore(1), await child(lost=("more damage", "fluffy unicorns")))
+    assert ctx.invariants.not_understood == ["fluffy unicorns"]
+    told = (await RefineValidate().run((await done(RefineConstruct(1), ctx))[0])).state
+    assert [wish.words for wish in told.wishes if wish.state is WishState.NOT_UNDERSTOOD] == ["fluffy unicorns"]
+
+
+async def test_what_the_reasoner_sees_is_among_the_conflicts() -> None:
+    seen = BuildConflict(
+        id="goal_mismatch::dull",
+        type=ConflictType.GOAL_MISMATCH,
+        severity=Severity.WARNING,
+        subject="dull",
+        affected=[],
+        message="It is dull.",
+    )
+    ctx, _ = await done(RefineExplore(1), await child(assessed=[seen]))
+    told = (await RefineValidate().run((await done(RefineConstruct(1), ctx))[0])).state
+    assert "It is dull." in [conflict.message for conflict in told.conflicts]
+
+
+async def test_a_wish_that_the_parent_misses_does_not_forbid_every_change() -> None:
+    far = Invariant(field="ehp", value=1e9, provenance=Provenance.EXPLICIT, reason="said")
+    ctx, _ = await done(RefineExplore(1), await child(said=[far]))
+    assert any("Asked for" in conflict.message for conflict in ctx.state.conflicts)
+    built, _ = await done(RefineConstruct(1), ctx)
+    assert built.state.refinement is not None
+    assert built.state.refinement.reached
+    told = (await RefineValidate().run(built)).state
+    assert (told.outcome, told.wishes[0].state) == (Outcome.CAVEATS, WishState.MET)
+    assert WishState.UNMET in [wish.state for wish in told.wishes]
+
+
+@pytest.mark.parametrize(
+    ("direction", "said", "field", "target", "expected"),
+    [
+        ("damage", True, "dps", 1500.0, ("damage", 0.5)),
+        ("balanced", False, "ehp", 3000.0, ("survivability", 0.5)),
+        ("damage", True, "ehp", 3000.0, ("damage", 0.15)),
+        ("damage", True, "dps", 900.0, ("damage", 0.01)),
+    ],
+)
+def test_a_figure_that_is_asked_for_is_what_the_wish_aims_at(
+    direction: Direction, said: bool, field: str, target: float, expected: tuple[Direction, float]
+) -> None:
+    asked = Invariant(field=field, value=target, provenance=Provenance.EXPLICIT, reason="said")
+    wish = aimed(
+        Wish(direction=direction, said=said), InvariantSet(invariants=[asked]), {"DPS": 1000.0, "TotalEHP": 2000.0}
+    )
+    assert (wish.direction, round(wish.gain, 6)) == expected

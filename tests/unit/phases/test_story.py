@@ -40,8 +40,8 @@ def option(name: str, choice: Choice) -> Option:
     return Option(name=name, choice=choice, rejected_because="less")
 
 
-def told(name: Q, choice: Choice, *others: Option, **build: Any) -> Decision:
-    decision = Decision(name="the plan", choice=choice, reason="It was the plan.", alternatives=list(others))
+def told(name: Q, choice: Choice, *others: Option, plan: str = "the plan", **build: Any) -> Decision:
+    decision = Decision(name=plan, choice=choice, reason="It was the plan.", alternatives=list(others))
     sub = changed(SubProblem(name=name).explore(), decision=decision)
     case = make_case(gems=GEMS, **{"blueprint": {"groups": GROUPS}, **build})
     found = with_story(BuildState(sub_problems={name: sub}), case).sub_problems[name].decision
@@ -147,10 +147,21 @@ def test_an_unmet_wish_says_what_the_next_step_would_give() -> None:
             "cold damage and critical hits",
             "Measured: 100% cold; 50 % critical hits of 3.00 times the damage.",
         ),
-        ({}, "the plan", "The engine does not split the damage."),
+        (
+            {"ChaosDot": 900.0, "TotalDot": 900.0, "CritChance": 5.0, "CritMultiplier": 2.0},
+            "chaos damage",
+            "Measured: 100% chaos; 5 % critical hits of 2.00 times the damage.",
+        ),
+        (
+            {"TotalDPS": 100.0, "CritChance": 5.0, "CritMultiplier": 2.0},
+            "fire damage",
+            "Measured: 5 % critical hits of 2.00 times the damage.",
+        ),
+        ({}, "fire damage", "The engine does not split the damage."),
     ],
 )
 def test_the_damage_is_what_the_file_deals(values: dict[str, float], name: str, reason: str) -> None:
-    found = told(Q.DAMAGE_SCALING, ScalingChoice(damage_types=["fire"]), values=values)
+    plan = "fire damage and critical hits, weighed higher"
+    found = told(Q.DAMAGE_SCALING, ScalingChoice(damage_types=["fire"]), values=values, plan=plan)
     assert found.built is not None
     assert (found.built.name, found.built.reason) == (name, reason)

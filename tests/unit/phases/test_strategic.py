@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from app.model.base import changed
 from app.model.constraints import Invariant, InvariantSet
 from app.model.names import Mode, Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult
-from app.phases.explore.strategic import StrategicExplore, ways_of
+from app.phases.explore.strategic import CLEARLY, StrategicExplore, ways_of
 from tests.fakes.arithmetic import ArithmeticEngine, active
 from tests.unit.phases.test_construct import context, fresh, world
 
@@ -86,6 +88,21 @@ async def test_another_way_that_is_no_better_changes_nothing_but_the_record() ->
     assert result.state.exploration is not None
     assert result.state.exploration.experiments == 2
     assert result.state.exploration.trials > 0
+
+
+@pytest.mark.parametrize(("effect", "replaced"), [("1 more", False), ("2 more", True)])
+async def test_only_a_measured_margin_replaces_what_was_decided(effect: str, replaced: bool) -> None:
+    before = asked().sub_problems[Q.DAMAGE_DELIVERY].decision
+    after = (await compared(effect)).state
+    decision = after.sub_problems[Q.DAMAGE_DELIVERY].decision
+    assert before is not None
+    assert decision is not None
+    assert (decision.name != before.name) is replaced
+    checked = after.experiments[-1]
+    assert checked.variants[0].name == before.name
+    margin = next(variant.gain for variant in checked.variants if variant.name != before.name)
+    assert margin is not None
+    assert (margin >= CLEARLY) is replaced
 
 
 async def test_only_a_strategic_build_compares_and_only_once() -> None:

@@ -15,7 +15,7 @@ from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.constraints import Invariant, InvariantSet
 from app.model.demands import floors_for
-from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.names import ConflictType, Demand, GearTier, Outcome, Provenance, Role, Severity, SubProblemName, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState, Snapshot
@@ -66,6 +66,9 @@ class NoFacts:
         return []
 
     async def nodes(self) -> list[NodeFact]:
+        return []
+
+    async def edges(self) -> list[EdgeFact]:
         return []
 
     async def bases(self) -> list[BaseFact]:
@@ -158,6 +161,9 @@ class Judge:
         self.shown = ctx.state.stats
         return self.conflicts
 
+    async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
+        raise NotImplementedError
+
     async def extract(self, request: BuildRequest, engine: Any) -> InvariantSet:
         raise NotImplementedError
 
@@ -233,7 +239,7 @@ async def test_warnings_become_caveats_of_a_validated_build() -> None:
     assert result.trigger is Trigger.VALIDATED
     assert result.state.caveats == [
         "Tempest Bell deals 10,000 damage per second; 7,100 is the least and 14,000 is good at level 90.",
-        "By hand: weigh damage higher in passives and gear.",
+        "By hand: raise the weapon's damage or the skill gem's level first, then exchange supports.",
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.knowledge.gems import dealt
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.state import Elimination
@@ -71,6 +72,17 @@ async def test_another_skill_is_not_one_that_was_tried(world: FactsEngine) -> No
         assert isinstance(found.choice, DeliveryChoice)
         assert found.choice.skill_id not in {d.choice.skill_id for d in tried if isinstance(d.choice, DeliveryChoice)}
         ctx = with_decision(ctx, Q.DAMAGE_DELIVERY, found)
+
+
+async def test_another_skill_for_a_damage_type_deals_it(world: FactsEngine) -> None:
+    ctx = await plan("chaos witch", world)
+    first = decision(ctx, Q.DAMAGE_DELIVERY)
+    for kind in ("cold", "fire"):
+        changes = {"prior_attempts": [first], "constraints": [demand(Demand.OTHER_SKILL, element=kind)]}
+        found = (await again(ctx, Q.DAMAGE_DELIVERY, **changes)).choice
+        assert isinstance(found, DeliveryChoice)
+        gem = next(gem for gem in await world.facts.gems() if gem.id == found.skill_id)
+        assert kind in dealt(gem)
 
 
 async def test_another_weapon_keeps_the_skill(world: FactsEngine) -> None:
@@ -167,24 +179,6 @@ async def test_the_first_untried_suggestion_is_picked(world: FactsEngine) -> Non
     picks = (await RulesReasoner().resolve(await plan("spark", world), [gap, spent])).picks
 
     assert [(conflict.id, pick.strategy) for conflict, pick in picks] == [("gap", "b")]
-
-
-async def test_a_way_to_play_that_no_skill_has_is_said(world: FactsEngine) -> None:
-    found = await RulesReasoner().assess(await plan("grenade sorceress", world))
-
-    assert [(conflict.subject, conflict.severity) for conflict in found] == [("style", Severity.WARNING)]
-
-
-async def test_contradictions_are_seen(world: FactsEngine) -> None:
-    wanted = await plan("cold sorceress, life-based, without minions", world)
-    other = await plan("lightning arrow deadeye with energy shield", world)
-    for name in (Q.DAMAGE_DELIVERY, Q.SURVIVABILITY, Q.ASCENDANCY):
-        wanted = with_decision(wanted, name, decision(other, name))
-
-    found = await RulesReasoner().assess(wanted)
-
-    assert {conflict.subject for conflict in found} == {"class_choice", "damage_type", "defence"}
-    assert all(conflict.suggested_solutions for conflict in found)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("Comet sorceress with Cast on Critical", {"skill": "Comet", "with": ["Cast on Critical"]}),
     ("herald of thunder lightning arrow", {"skill": "Lightning Arrow", "with": ["Herald of Thunder"]}),
     ("Sacrifice build", {"with": ["Sacrifice"]}),
-    ("simulacrum farmer monk", {"content": "delirium"}),
+    ("simulacrum farmer monk", {"content": "simulacrum"}),
     ("Sorceress élémentaire: lightning", {"class": "Sorceress", "damage_type": "lightning"}),
     ("SPARK!!!", {"skill": "Spark", "class": "Sorceress", "damage_type": "lightning"}),
     ("fire and cold sorceress", {"damage_type": ["fire", "cold"]}),

@@ -97,3 +97,18 @@ def test_a_contradiction_is_settled_in_words(catalogue: Catalogue) -> None:
 
     assert (found.get("skill"), found.get("exclude")) == ("Spark", ["lightning"])
     assert any(text.startswith("Damage type: Spark deals lightning") for text in found.assumptions)
+
+
+@pytest.mark.parametrize("prompt", ["spark sorceress, no rings", "spark sorceress without rings"])
+def test_a_kind_of_item_is_ruled_out(prompt: str, catalogue: Catalogue) -> None:
+    found = understood(prompt, catalogue)
+
+    assert as_list(found.get("exclude")) == ["rings"]
+    assert found.not_understood == []
+
+
+def test_a_damage_type_and_a_style_that_no_skill_has_together_are_said(catalogue: Catalogue) -> None:
+    both = understood("cold dot witch", catalogue)
+    assert any("no skill deals cold and is damage over time" in line for line in both.assumptions)
+    possible = understood("chaos dot witch", catalogue)
+    assert not any("no skill deals" in line for line in possible.assumptions)

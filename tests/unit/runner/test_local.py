@@ -18,7 +18,7 @@ from app.storage.store import Storage, open_storage
 from app.tools.runner import ToolRunner
 from tests.fakes.calculators import FakeEngine, FakeReasoner
 from tests.fakes.contexts import RecordedContexts
-from tests.fakes.steps import Construct, Endless, new_record, steps
+from tests.fakes.steps import Construct, Decompose, Endless, new_record, steps
 
 
 @pytest.fixture
@@ -32,10 +32,11 @@ def a_runner(
     phases: Mapping[Phase, PhaseStep] | None = None,
     concurrency: int = 2,
     grace_s: float = 5.0,
+    pauses_s: tuple[float, ...] = (0.05, 0.05, 0.05),
 ) -> LocalRunner:
     engine = FakeEngine()
     contexts = RecordedContexts(lambda r: engine, lambda r: FakeReasoner(), ToolRunner(storage.events))
-    driver = Driver(storage.builds, phases or steps(), contexts, DriverLimits(poll_s=0.01))
+    driver = Driver(storage.builds, phases or steps(), contexts, DriverLimits(poll_s=0.01, pauses_s=pauses_s))
     return LocalRunner(driver, storage.builds, concurrency, grace_s)
 
 
@@ -139,4 +140,78 @@ async def test_a_store_that_fails_for_a_while_loses_no_build(storage: Storage) -
     await runner.wait(build)
     record = await store.get(build)
     assert (record.status, record.epoch) == (BuildStatus.COMPLETE, 2)
+    await runner.close()
+
+
+async def test_what_was_set_aside_is_tried_while_nothing_else_runs_and_then_goes_on(storage: Storage) -> None:
+    working: list[str] = []
+    beside: dict[str, int] = {}
+
+    class Watching(Construct):
+        async def run(self, ctx: PhaseContext) -> PhaseResult:
+            working.append(ctx.build_id)
+            beside[ctx.build_id] = max(beside.get(ctx.build_id, 0), len(working) - 1)
+            await asyncio.sleep(0.05)
+            working.remove(ctx.build_id)
+            return await super().run(ctx)
+
+    class Asking(Decompose):
+        async def run(self, ctx: PhaseContext) -> PhaseResult:
+            if ctx.build_id == suspect:
+                assert working == []
+                tried.set()
+            return await super().run(ctx)
+
+    tried = asyncio.Event()
+    suspect = (await storage.builds.insert(new_record())).id
+    for _ in range(5):
+        await storage.builds.claim(suspect)
+    others = [(await storage.builds.insert(new_record())).id for _ in range(4)]
+    runner = a_runner(storage, steps(construct=Watching(), decompose=Asking()), concurrency=3)
+    await runner.start()
+    for build in (suspect, *others):
+        await runner.wait(build)
+        assert (await storage.builds.get(build)).status is BuildStatus.COMPLETE
+    assert tried.is_set()
+    assert max(beside.values()) > 0, "the others ran beside each other"
+    await runner.close()
+
+
+async def test_a_bell_wakes_what_is_set_aside(storage: Storage) -> None:
+    runner = a_runner(storage, pauses_s=(3600.0,))
+    build = (await storage.builds.insert(new_record())).id
+    for _ in range(5):
+        await storage.builds.claim(build)
+    await runner.start()
+    while (await storage.builds.get(build)).not_before is None:  # noqa: ASYNC110  the store has no bell
+        await asyncio.sleep(0.005)
+    await storage.builds.request_cancel(build)
+    await storage.builds.requeue(build)
+    await runner.submit(build)
+    await asyncio.wait_for(runner.wait(build), 30)
+    assert (await storage.builds.get(build)).status is BuildStatus.COMPLETE
+    await runner.close()
+
+
+async def test_closing_does_not_wait_for_what_is_set_aside(storage: Storage) -> None:
+    runner = a_runner(storage, pauses_s=(3600.0,))
+    build = (await storage.builds.insert(new_record())).id
+    for _ in range(5):
+        await storage.builds.claim(build)
+    await runner.start()
+    while (await storage.builds.get(build)).not_before is None:  # noqa: ASYNC110  the store has no bell
+        await asyncio.sleep(0.005)
+    await asyncio.wait_for(runner.close(), 3)
+    assert await storage.builds.runnable() == [build]
+
+
+async def test_a_build_that_is_deleted_while_it_runs_leaves_its_slot(storage: Storage) -> None:
+    endless = Endless()
+    runner = a_runner(storage, steps(construct=endless), concurrency=1)
+    gone = (await storage.builds.insert(new_record())).id
+    await runner.submit(gone)
+    await endless.begun.wait()
+    await storage.builds.delete(gone)
+    await asyncio.wait_for(runner.wait(gone), 30)
+    assert endless.ended == "cancelled"
     await runner.close()

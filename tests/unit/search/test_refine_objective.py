@@ -11,6 +11,7 @@ from app.model.experiments import Direction, Wish
 from app.model.names import GearTier
 from app.search.objective import Guard
 from app.search.refine.objective import RefineObjective, refine_objective
+from app.search.refine.work import WORTHWHILE
 
 BASE = {"DPS": 1000.0, "TotalEHP": 5000.0, "FireResist": 75.0, "ColdResist": 75.0, "LightningResist": 40.0}
 
@@ -57,6 +58,21 @@ def test_reached_needs_the_gain_and_bounds_the_loss() -> None:
     assert objective.reached(_with(TotalEHP=5751.0, DPS=951.0))
     assert not objective.reached(_with(TotalEHP=5700.0, DPS=1000.0))
     assert not objective.reached(_with(TotalEHP=9000.0, DPS=949.0))
+
+
+@pytest.mark.parametrize("direction", ["resistances", "sustain", "repair"])
+def test_being_much_stronger_is_no_reason_to_exchange_what_is_fine(direction: Direction) -> None:
+    objective = _objective(direction, {**BASE, "LightningResist": 75.0})
+    twice = {**BASE, "LightningResist": 75.0, "DPS": 2000.0, "TotalEHP": 10000.0}
+    assert 0 < objective.score(twice) < WORTHWHILE
+
+
+def test_whoever_asks_for_resistances_wants_them_capped_where_less_is_tolerated() -> None:
+    floors = floors_for(71, GearTier.MID)
+    assert floors.resistance.least < 75
+    objective = refine_objective(Wish(direction="resistances"), BASE, floors)
+    assert not objective.reached(_with(LightningResist=74.0))
+    assert objective.reached(_with(LightningResist=75.0))
 
 
 def test_capped_resistances_are_reached_when_no_gap_is_left() -> None:

@@ -130,6 +130,17 @@ async def test_points_that_are_left_are_spent_on_the_wish(context: Context) -> N
         assert work.points == 0
 
 
+async def test_a_repair_leaves_alone_what_is_only_not_the_best(context: Context) -> None:
+    blueprint = changed(OWNED, groups=[SkillGroup(gems=[START.groups[0].gems[0], gem(GEMS[2], 90)])])
+    ctx = context(WORLD, blueprint)
+    parent = await read_parent(ctx.engine, file_of(blueprint), blueprint, None)
+    async with open_work(ctx, parent, Wish(direction="repair"), Locks(), [], 1) as work:
+        assert not await improve(work, "supports", [])
+        assert work.incumbent.blueprint == blueprint
+    async with open_work(ctx, parent, MORE_DAMAGE, Locks(), [], 1) as work:
+        assert await improve(work, "supports", [])
+
+
 async def test_supports_are_exchanged_for_better_ones(context: Context) -> None:
     group = SkillGroup(gems=[START.groups[0].gems[0], gem(GEMS[2], 90)])
     async with work_on(context, changed(OWNED, groups=[group])) as work:

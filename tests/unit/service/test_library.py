@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,8 +11,10 @@ from app.core.errors import NotFound
 from app.model.names import BuildStatus
 from app.model.record import BuildRecord
 from app.service.library import FRESH_MS, Library
+from app.service.view import view_of
 from tests.fakes.samples import WHEN, a_record
 from tests.fakes.service import World
+from tests.fakes.steps import new_record
 from tests.fakes.stores import MemoryBuildStore
 
 
@@ -92,3 +94,17 @@ async def test_everybody_sees_their_own_writes() -> None:
     assert (await services.library.get(record.id)).status is BuildStatus.CANCELLED
     await services.builds.resume(record.id)
     assert (await services.library.get(record.id)).status is BuildStatus.QUEUED
+
+
+def test_a_build_that_is_set_aside_says_why_and_until_when() -> None:
+    until = datetime(2026, 1, 1, tzinfo=UTC)
+    aside = view_of(new_record(attempts=6, not_before=until)).set_aside
+    assert aside is not None
+    assert (aside.reason, aside.until) == (
+        "Its process ended again and again in the phase decompose; the step is tried alone then.",
+        until,
+    )
+    again = view_of(new_record(attempts=8, trials=2, not_before=until)).set_aside
+    assert again is not None
+    assert "in the phase decompose, 2 of the times while nothing else ran" in again.reason
+    assert view_of(new_record()).set_aside is None

@@ -16,6 +16,7 @@ from app.engine.files.xml import read
 from app.engine.sketch.backend import SketchBackend
 from app.model.names import Mode, Phase, Provenance, SubProblemName
 from app.model.record import BuildRequest
+from app.phases.explore.refinement import KEPT
 from app.service import Services
 from app.service.imports import ImportRequest
 from app.service.refinement import RefineRequest
@@ -107,6 +108,13 @@ async def test_a_refinement_reaches_the_wish_and_keeps_what_it_must(services: Se
     assert child.refinement.after["DPS"] >= 0.95 * child.refinement.before["DPS"]
     assert child.refinement.changes
     assert all(row.reason for row in child.refinement.changes)
+    assert [(wish.kind, wish.state) for wish in child.wishes] == [("refinement", "met"), ("kept", "met")]
+    reasons = {name: sub.decision.reason for name, sub in child.sub_problems.items() if sub.decision is not None}
+    assert len(reasons) == len(SubProblemName)
+    asked = {name for name, reason in reasons.items() if not reason.startswith(KEPT)}
+    assert asked == {SubProblemName.SURVIVABILITY}
+    tools = {tool.tool for p in (await services.recordings.metrics(child.id)).phases for tool in p.tools}
+    assert {"rules.gather", "rules.reconsider", "rules.assess"} <= tools
     assert {"Weapon 1", "Boots"} <= set(worn(read(before)))
     assert not broken_locks(before, after, child.refinement.locks)
     assert await services.library.export(parent.id, "xml") == before

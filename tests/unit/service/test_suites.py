@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import InputError
-from app.metrics.matchers import InvalidMatcher
+from app.metrics.limits import InvalidMatcher
 from app.model.names import GearTier
 from app.service.evaluations import SuiteTask, check_facts, load_suite
 from app.service.view import view_of

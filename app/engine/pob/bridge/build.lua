@@ -27,7 +27,6 @@ function config.check(key, value)
 		or NUMBERS[kind] and type(value) == "number"
 		or kind == "text" and type(value) == "string"
 		or kind == "list" and (type(value) == "string" or type(value) == "number")
-	if ok and kind == "text" then B.items.check_text(value) end
 	if not ok then B.refuse("configuration option %s (%s) does not take %s", key, kind, tostring(value)) end
 end
 

@@ -217,6 +217,22 @@ function damage.sources(env, override)
 	return list
 end
 
+-- Damage per second of the build that `env` has calculated; nil = PoB gives no rate for it.
+function damage.total(env, override) return damage.sum(damage.sources(env, override)) end
+
+local AFTER_HIT = { damage_over_time = true, ignite = true, poison = true, bleed = true }
+
+-- What share of the damage each of these is (0-1), and what all that goes on after the hit is.
+function damage.shares(list, output)
+	local total, found = sum(list), { over_time = 0, ignite = 0, poison = 0, bleed = 0 }
+	for i = 1, #list do
+		local kind, share = list[i].kind, list[i].dps / total
+		if AFTER_HIT[kind] then found.over_time = found.over_time + share end
+		if kind ~= "over_time" and found[kind] then found[kind] = found[kind] + share end
+	end
+	for kind, share in pairs(found) do output["DamageShare." .. kind] = share end
+end
+
 -- Second skills that the build counts: told beside the main one, never added to it.
 function damage.second(env, override)
 	local list = {}
@@ -228,9 +244,6 @@ function damage.second(env, override)
 	end
 	return list
 end
-
--- Damage per second of the build that `env` has calculated; nil = PoB gives no rate for it.
-function damage.total(env, override) return damage.sum(damage.sources(env, override)) end
 
 -- What there is to pay mana costs with: energy shield pays too where a keystone says so.
 function damage.mana_pool(env)

@@ -95,3 +95,38 @@ function B.ops.own_tree()
 	B.need_build()
 	return { classes = B.ops.classes(), nodes = B.ops.nodes() }
 end
+
+-- The middle of the circle that a connection runs along and its radius, or nil for a straight one; as PoB draws it.
+local function circle(tree, node, other, orbit)
+	if orbit == 0 then
+		if node.g ~= other.g or node.o ~= other.o or not node.group then return nil end
+		return node.group.x * tree.scaleImage, node.group.y * tree.scaleImage, tree.orbitRadii[node.o + 1] * tree.scaleImage
+	end
+	local radius = tree.orbitRadii[math.abs(orbit) + 1]
+	if not radius then return nil end
+	radius = radius * tree.scaleImage
+	local dx, dy = other.x - node.x, other.y - node.y
+	local distance = math.sqrt(dx * dx + dy * dy)
+	if distance >= radius * 2 or distance == 0 then return nil end
+	local aside = math.sqrt(radius * radius - distance * distance / 4) * (orbit > 0 and 1 or -1)
+	return node.x + dx / 2 + aside * dy / distance, node.y + dy / 2 - aside * dx / distance, radius
+end
+
+-- The connections as they are drawn: ends, radius of the arc (0 = straight), and whether it runs clockwise from a to b.
+function B.ops.edges()
+	local tree, found = build.spec.tree, list()
+	for _, node in pairs(tree.nodes) do
+		for _, connection in pairs(node.connections or {}) do
+			local other = tree.nodes[connection.id]
+			local drawn = other and other ~= node and node.type ~= "OnlyImage" and other.type ~= "OnlyImage"
+				and node.ascendancyName == other.ascendancyName and not node.classesStart and not other.classesStart
+			if drawn and node.x and other.x then
+				local x, y, radius = circle(tree, node, other, connection.orbit)
+				local turn = x and (node.x - x) * (other.y - y) - (node.y - y) * (other.x - x) or 0
+				found[#found + 1] = { a = node.id, b = other.id, radius = radius or 0, clockwise = turn > 0 }
+			end
+		end
+	end
+	table.sort(found, function(one, two) return one.a < two.a or one.a == two.a and one.b < two.b end)
+	return found
+end

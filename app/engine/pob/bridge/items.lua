@@ -3,20 +3,6 @@ local B = ...
 local items = {}
 B.items = items
 
-local MAX_TEXT, MAX_LINE, MAX_NUMBERS = 50000, 400, 6
-
--- PoB's range search is exponential in the numbers of a line (and of the next one, which it may join); no line of the
--- game has more than five.
-function items.check_text(text)
-	if #text > MAX_TEXT then B.refuse("text is longer than %d characters", MAX_TEXT) end
-	for line in text:gmatch("[^\n]+") do
-		local _, numbers = line:gsub("{[^}]*}", ""):gsub("%d+%.?%d*", "")
-		if #line > MAX_LINE or (numbers > MAX_NUMBERS and not line:find("^%s*Unique ID: %x+%s*$")) then
-			B.refuse("line is too long or has too many numbers: %s", line:sub(1, 80))
-		end
-	end
-end
-
 function items.base(name)
 	local base = data.itemBases[name]
 	if not base then B.refuse("unknown item base %q", tostring(name)) end
@@ -109,10 +95,7 @@ local function check_limit(item, rolls, list, word)
 end
 
 local function parse(gear)
-	if gear.text then
-		items.check_text(gear.text)
-		return new("Item", gear.text)
-	end
+	if gear.text then return new("Item", gear.text) end
 	local item = new("Item", items.text(gear))
 	if not item.base then return item end
 	check_limit(item, gear.prefixes, item.prefixes, "prefix")

@@ -32,7 +32,11 @@ local function calculate(override, plan)
 		output.SkillDPS, output.FullDPS, output.FullDotDPS = full.skills, full.combinedDPS, full.TotalDotDPS
 	end
 	output.ManaPool = B.damage.mana_pool(env)
-	if plan.damage then output.DPS = B.damage.total(env, override) or 0 end
+	if plan.damage then
+		local sources = B.damage.sources(env, override)
+		output.DPS = B.damage.sum(sources) or 0
+		if plan.shares then B.damage.shares(sources, output) end
+	end
 	return output
 end
 
@@ -104,8 +108,10 @@ local function plan_for(metrics, count)
 	local plan = { metrics = metrics, full_dps = false, damage = false, skip_ehp = not B.is_plain, idle = count >= MANY and not B.is_plain }
 	for _, metric in ipairs(metrics) do
 		plan.full_dps = plan.full_dps or metric == "FullDPS" or metric == "FullDotDPS"
-		plan.damage = plan.damage or metric == "DPS"
-		plan.skip_ehp = plan.skip_ehp and NO_EHP[metric] or false
+		local share = metric:find("^DamageShare%.")
+		plan.shares = plan.shares or share
+		plan.damage = plan.damage or metric == "DPS" or share
+		plan.skip_ehp = plan.skip_ehp and (share or NO_EHP[metric]) or false
 		plan.idle = plan.idle and not metric:find("^Req")
 	end
 	plan.idle = plan.idle and B.idle.ready(current)

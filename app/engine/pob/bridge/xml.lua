@@ -13,7 +13,6 @@ end
 
 function B.ops.load(args)
 	B.loaded, B.states.held = false, {}
-	for _, text in ipairs(args.texts) do B.items.check_text(text) end
 	build.treeTab, build.itemsTab, build.skillsTab, build.configTab, build.calcsTab, build.spec = nil, nil, nil, nil, nil, nil
 	main.popups = {}
 	wipeGlobalCache()

@@ -1,0 +1,116 @@
+"""Debian's Chromium against a running service; tests that need it are skipped, and say so, where it is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.e2e.conftest import Server
+from tests.e2e.test_server import finish
+
+PROMPT = {"prompt": "lightning sorceress for mapping", "level": 4, "gear": "starter"}
+TOKEN = "a-token-of-this-test"
+TIMEOUT_MS = 60_000
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser without a window."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A service with the estimator, for all tests of a file."""
+    yield from _serve(tmp_path_factory.mktemp("server"))
+
+
+@pytest.fixture(scope="module")
+def guarded_server(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The same behind an access token."""
+    yield from _serve(tmp_path_factory.mktemp("guarded"), BUILDWRIGHT_API_TOKENS=TOKEN)
+
+
+@pytest.fixture(scope="module")
+def pob_server(
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory, pob_path: Path, real_builds: list[Path]
+) -> Iterator[Server]:
+    """The same with Path of Building, that holds a real player's build."""
+    environment = {"BUILDWRIGHT_POB_PATH": str(pob_path), "BUILDWRIGHT_ENGINE": "auto"}
+    yield from _serve(tmp_path_factory.mktemp("pob"), **environment)
+
+
+@pytest.fixture(scope="module")
+def imported(pob_server: Server, real_builds: list[Path]) -> str:
+    """The id of a real player's build on it: the largest file, which has the most to show."""
+    xml = max(real_builds, key=lambda path: (path.stat().st_size, path.name)).read_text()
+    answer = pob_server.client.post("/v1/imports", json={"xml": xml})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def _serve(folder: Path, **environment: str) -> Iterator[Server]:
+    started = Server(folder, **{"BUILDWRIGHT_POB_PATH": str(folder / "no-pob"), **environment})
+    try:
+        started.wait_until_ready()
+        yield started
+    finally:
+        started.stop()
+
+
+@pytest.fixture
+def context(chromium: Browser, server: Server) -> Iterator[BrowserContext]:
+    """A browser profile of its own, that may use the clipboard of the service's pages."""
+    yield from _context(chromium, server)
+
+
+@pytest.fixture
+def guarded(chromium: Browser, guarded_server: Server) -> Iterator[Page]:
+    """A page of the service behind a token."""
+    for context in _context(chromium, guarded_server):
+        yield context.new_page()
+
+
+def _context(chromium: Browser, server: Server) -> Iterator[BrowserContext]:
+    made = chromium.new_context(base_url=str(server.client.base_url), viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(TIMEOUT_MS)
+    made.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page; whatever it complains about in the console, or loads from elsewhere, fails the test."""
+    made = context.new_page()
+    complaints: list[str] = []
+    made.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    made.on("pageerror", lambda error: complaints.append(str(error)))
+    yield made
+    # What the service refuses is logged by the browser as an error, and is no fault of the page.
+    assert not [text for text in complaints if "Failed to load resource" not in text]
+
+
+@pytest.fixture(scope="module")
+def built(server: Server) -> str:
+    """The id of a finished build."""
+    return make(server.client)
+
+
+def make(client: httpx.Client, **request: object) -> str:
+    """Make a build over HTTP and return its id once it has ended."""
+    build_id = str(client.post("/v1/builds", json={**PROMPT, **request}).json()["id"])
+    assert finish(client, build_id)["status"] == "complete"
+    return build_id

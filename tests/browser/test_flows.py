@@ -1,0 +1,106 @@
+"""What a player does with the pages, from a sentence to the share code."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PROMPT, TOKEN
+from tests.e2e.conftest import Server
+
+pytestmark = pytest.mark.slow
+
+
+def test_from_a_sentence_to_the_share_code(page: Page, server: Server) -> None:
+    page.goto("/")
+    page.get_by_label("Your wish").fill("lightning sorceress for mapping, at least 900 life, no Whirling Pirouettes")
+    expect(page.locator("#understood li").first).to_have_text("class: Sorceress")
+    expect(page.locator("#understood li.lost")).to_contain_text("Whirling Pirouettes")
+    page.get_by_label("Level").fill("4")
+    page.get_by_label("Gear").select_option("starter")
+    page.get_by_role("button", name="Build it").click()
+    page.wait_for_url(re.compile(r"/builds/\w{26}$"))
+    expect(page.get_by_role("heading", name="Being built")).to_be_visible()
+    expect(page.locator("#timeline .phase b").first).to_have_text("decompose")
+    page.reload()  # in the middle of it: the events begin again, nothing is missed
+    expect(page.locator("#timeline .phase b").first).to_have_text("decompose")
+    expect(page.get_by_role("heading", name="Asked and reached")).to_be_visible(timeout=180_000)
+    expect(page.locator("#watch.finished")).to_be_hidden()
+    build_id = page.url.rsplit("/", 1)[-1]
+    page.get_by_role("button", name="Copy share code").click()
+    expect(page.get_by_role("status")).to_contain_text("byte for byte")
+    code = page.evaluate("navigator.clipboard.readText()")
+    xml = server.client.get(f"/v1/builds/{build_id}/build.xml").content
+    assert zlib.decompress(base64.urlsafe_b64decode(code)) == xml
+    page.get_by_text("How it was made").click()
+    expect(page.locator("#timeline .phase b").first).to_have_text("decompose")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/builds/{built}"]
+    + [
+        pytest.param(path, marks=pytest.mark.deep) for path in ("/builds", "/import", "/compare", "/nowhere", "/signin")
+    ],
+)
+def test_no_page_has_a_barrier(page: Page, built: str, path: str) -> None:
+    page.goto(path.format(built=built))
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page).response["violations"]
+        assert not [(scheme, one["id"], one["impact"], one["nodes"][0]["html"]) for one in found]
+
+
+def test_the_first_view_is_light(page: Page) -> None:
+    sizes: list[int] = []
+    page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
+    page.goto("/", wait_until="networkidle")
+    assert 5_000 < sum(sizes) < 300_000
+
+
+def test_what_goes_wrong_is_said(page: Page, server: Server) -> None:
+    page.goto("/builds/nowhere")
+    expect(page.get_by_role("heading", level=1)).to_have_text("No such build.")
+    page.goto("/compare?ids=nowhere,nothing")
+    expect(page.get_by_role("alert")).to_contain_text("no such build")
+    page.goto("/import")
+    page.get_by_label("Share code", exact=True).fill("this is no code")
+    page.locator("#by-code").get_by_role("button").click()
+    expect(page.locator("#by-code .problem")).to_contain_text("code")
+    page.goto("/")
+    page.get_by_label("Your wish").fill(PROMPT["prompt"])  # type: ignore[arg-type]
+    page.get_by_label("Level").evaluate("field => { field.removeAttribute('max'); field.value = '400' }")
+    page.get_by_role("button", name="Build it").click()
+    expect(page.locator("form .problem")).to_contain_text("body.level")
+
+
+def test_the_token_is_asked_for_once_and_kept_where_no_script_reads_it(guarded: Page, guarded_server: Server) -> None:
+    guarded.goto("/builds?status=complete")
+    guarded.wait_for_url(re.compile(r"/signin\?next=/builds%3Fstatus%3Dcomplete$"))
+    guarded.get_by_label("Access token").fill("wrong")
+    guarded.get_by_role("button", name="Go on").click()
+    expect(guarded.get_by_role("alert")).to_have_text("This token is not valid.")
+    guarded.get_by_label("Access token").fill(TOKEN)
+    guarded.get_by_role("button", name="Go on").click()
+    guarded.wait_for_url(re.compile(r"/builds\?status=complete$"))
+    assert guarded.evaluate("document.cookie") == ""
+    (cookie,) = guarded.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    guarded.goto("/")
+    guarded.get_by_label("Your wish").fill("lightning sorceress")
+    expect(guarded.locator("#understood li").first).to_have_text("class: Sorceress")
+    given = {"Cookie": f"{cookie['name']}={TOKEN}"}
+    elsewhere = {**given, "Origin": "http://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
+    client = guarded_server.client
+    assert client.post("/v1/builds", json=PROMPT, headers=elsewhere).json()["code"] == "cross_site"
+    assert client.post("/v1/builds", json=PROMPT, headers=given).status_code == 403
+    assert client.get("/v1/builds", headers=given).status_code == 200
+    guarded.goto("/signin")
+    guarded.get_by_role("button", name="Forget it").click()
+    guarded.wait_for_url(re.compile(r"/$"))
+    assert guarded.context.cookies() == []

@@ -1,0 +1,127 @@
+"""A finished build as it is told to people, held against its file by a reader of its own."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import yaml
+
+from app.core.errors import EngineRefused
+from app.engine.base import Engine
+from tests.reading.build_file import BuildFile, Names, Passive, with_main, with_part
+from tests.reading.reader import Reader, sections_of, sections_of_markdown
+
+_NOT_IN_MARKDOWN = {"Head", "Files"}
+_QUESTIONS = {
+    "ascendancy": "Ascendancy",
+    "damage_delivery": "Damage delivery",
+    "damage_scaling": "Damage scaling",
+    "survivability": "Survivability",
+    "resource_sustain": "Resources",
+    "spirit_allocation": "Spirit",
+    "stat_requirements": "Requirements",
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a build's owner is given: the file and what is written about it."""
+
+    xml: bytes
+    text: str
+    markdown: str
+    state: str
+
+
+async def names_of(engine: Engine) -> Names:
+    """Return every name that the engine knows."""
+    facts = engine.facts
+    gems, classes = await facts.gems(), await facts.classes()
+    return Names(
+        passives={node.id: Passive(node.name, node.kind, node.ascendancy) for node in await facts.nodes()},
+        skills=frozenset(gem.name for gem in gems if gem.kind == "active"),
+        supports=frozenset(gem.name for gem in gems if gem.kind == "support"),
+        uniques=frozenset(unique.name for unique in await facts.uniques()),
+        bases=frozenset(base.name for base in await facts.bases()),
+        people=frozenset(name for one in classes for name in (one.name, *one.ascendancies)),
+    )
+
+
+async def file_of(engine: Engine, told: Told) -> BuildFile:
+    """Return the file with its figures calculated anew, each way of asking in a session of its own."""
+    figures = await _figures(engine, told.xml)
+    minions = await _minions(engine, told.xml) if " minions: " in told.text else {}
+    parts = [] if " damage over time: " not in told.text else await _parts(engine, told.xml)
+    return BuildFile.of(told.xml, await names_of(engine), figures, minions, parts)
+
+
+def faults_in(told: Told, file: BuildFile) -> list[str]:
+    """Return everything that is told and is not in the file."""
+    sections = sections_of(told.text)
+    stale = [
+        f"the file's own {key} is {value}, calculated anew {file.figures[key]}"
+        for key, value in file.stored.items()
+        if key in file.figures and abs(min(value, 1e12) - file.figures[key]) > 0.005 * max(1.0, abs(file.figures[key]))
+    ]
+    return [*Reader(file, sections).whole(), *stale, *_alike(told, sections, file)]
+
+
+async def faults_of(engine: Engine, told: Told) -> list[str]:
+    """Return everything that is told and is not in the file, calculated anew by fresh sessions."""
+    return faults_in(told, await file_of(engine, told))
+
+
+async def _parts(engine: Engine, xml: bytes) -> list[dict[str, float]]:
+    """Return the figures of each part of the main skill; Path of Building does not load a part that does not exist."""
+    found = []
+    for index in (1, 2):
+        with suppress(EngineRefused):
+            found.append(await _figures(engine, with_part(xml, index)))
+    return found
+
+
+async def _figures(engine: Engine, xml: bytes) -> dict[str, float]:
+    """Return Path of Building's own figures; the product's own sum, which is what is to be checked, is left out."""
+    async with engine.session() as session:
+        await session.load(xml)
+        return {key: value for key, value in (await session.stats()).values.items() if key != "DPS"}
+
+
+async def _minions(engine: Engine, xml: bytes) -> dict[str, list[float]]:
+    """Return what one minion of each skill deals, its group made the main one; a granted skill's group counts too."""
+    async with engine.session() as session:
+        await session.load(xml)
+        groups = (await session.blueprint()).groups
+    found: dict[str, list[float]] = {}
+    for index, group in enumerate(groups, start=1):
+        async with engine.session() as session:
+            await session.load(with_main(xml, index))
+            values = (await session.stats()).values
+        if (hits := values.get("Minion.TotalDPS")) and group.gems:
+            found[group.gems[0].name] = [hits, hits + values.get("Minion.ImpaleDPS", 0.0)]
+    return found
+
+
+def _alike(told: Told, sections: dict[str, list[str]], file: BuildFile) -> list[str]:
+    """Return where Markdown, state and notes say something else than the text."""
+    faults = []
+    plain = {title: lines for title, lines in sections.items() if title not in _NOT_IN_MARKDOWN}
+    if sections_of_markdown(told.markdown) != plain:
+        faults.append("Markdown and text differ")
+    state = yaml.safe_load(told.state)
+    decided = {
+        _QUESTIONS[name]: sub["decision"].get("built")
+        for name, sub in state["sub_problems"].items()
+        if sub.get("decision")
+    }
+    lines = [f"{name}: {built['name']} - {built['reason']}" for name, built in decided.items() if built]
+    if sorted(lines) != sorted(sections.get("Decisions", [])):
+        faults.append(f"the state decides otherwise: {lines}")
+    asked = sections.get("Asked and reached", [])
+    if asked and file.notes[: len(asked) + 1] != ["Asked and reached", *asked]:
+        faults.append(f"the notes say otherwise: {file.notes[: len(asked) + 1]}")
+    caveats = sections.get("Caveats", [])
+    if asked and any(line not in file.notes for line in caveats):
+        faults.append("the notes lack a caveat")
+    return faults
