@@ -19,9 +19,13 @@ TIMEOUT_MS = 60_000
 expect.set_options(timeout=TIMEOUT_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A browser without a window."""
+    """A browser without a window.
+
+    It ends with its file: while Playwright's synchronous interface is open, its event loop counts as running in this
+    thread, and no test of asynchronous code could end its own.
+    """
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
