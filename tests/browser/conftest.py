@@ -35,10 +35,16 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def server(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A service with the estimator, for all tests of a file."""
-    yield from _serve(tmp_path_factory.mktemp("server"))
+@pytest.fixture(scope="module", params=["open", pytest.param("guarded", marks=pytest.mark.deep)])
+def server(
+    request: pytest.FixtureRequest, chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A service with the estimator, for all tests of a file: open, and once more behind an access token."""
+    guard = {"BUILDWRIGHT_API_TOKENS": TOKEN} if request.param == "guarded" else {}
+    for started in _serve(tmp_path_factory.mktemp("server"), **guard):
+        if guard:
+            started.client.headers["Authorization"] = f"Bearer {TOKEN}"
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +82,11 @@ def _serve(folder: Path, **environment: str) -> Iterator[Server]:
 
 @pytest.fixture
 def context(chromium: Browser, server: Server) -> Iterator[BrowserContext]:
-    """A browser profile of its own, that may use the clipboard of the service's pages."""
-    yield from _context(chromium, server)
+    """A browser profile of its own, that may use the clipboard of the service's pages, and is let in by them."""
+    for made in _context(chromium, server):
+        if "Authorization" in server.client.headers:
+            _sign_in(made.new_page())
+        yield made
 
 
 @pytest.fixture
@@ -85,6 +94,14 @@ def guarded(chromium: Browser, guarded_server: Server) -> Iterator[Page]:
     """A page of the service behind a token."""
     for context in _context(chromium, guarded_server):
         yield context.new_page()
+
+
+def _sign_in(page: Page) -> None:
+    page.goto("/signin?next=/builds")
+    page.get_by_label("Access token").fill(TOKEN)
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_url("**/builds")
+    page.close()
 
 
 def _context(chromium: Browser, server: Server) -> Iterator[BrowserContext]:

@@ -72,6 +72,20 @@ def test_the_list_filters_and_leads_to_a_comparison(page: Page, server: Server, 
     expect(page.locator("tbody").first.locator("tr")).to_have_count(2)
 
 
+def test_delete_asks_once_and_then_it_is_gone(page: Page, server: Server) -> None:
+    build_id = make(server.client)
+    page.goto(f"/builds/{build_id}")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Delete").click()
+    assert server.client.get(f"/v1/builds/{build_id}").status_code == 200
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_url("**/builds")
+    assert server.client.get(f"/v1/builds/{build_id}").status_code == 404
+    page.goto(f"/builds/{build_id}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("No such build.")
+
+
 @pytest.mark.parametrize("words", XSS)
 def test_hostile_words_do_nothing(page: Page, server: Server, built: str, words: str) -> None:
     xml = server.client.get(f"/v1/builds/{built}/build.xml").text
