@@ -36,7 +36,7 @@ def create_api(open_services: OpenServices) -> FastAPI:
             app.state.failure = error
             raise
 
-    app = FastAPI(title="Buildwright", version=__version__, lifespan=lifespan, redoc_url=None)
+    app = FastAPI(title="Buildwright", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.failure = None
     app.state.counts = RequestCounts()
     problems.install(app)

@@ -26,13 +26,9 @@ _WITH_FILE: Final = frozenset({"/v1/imports"})
 _TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """A text of JSON, or one without an end: whatever it is, the pattern reads it once."""
 
-_CDN: Final = "https://cdn.jsdelivr.net"
 _PAGE: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
-_REFERENCE: Final = (
-    f"default-src 'none'; script-src {_CDN} 'unsafe-inline'; style-src {_CDN} 'unsafe-inline'; img-src data: https:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
 _HEADERS: Final = {
+    b"content-security-policy": _PAGE.encode(),
     b"x-content-type-options": b"nosniff",
     b"x-frame-options": b"DENY",
     b"referrer-policy": b"no-referrer",
@@ -131,10 +127,8 @@ class Marks:
 
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                policy = _REFERENCE if scope["path"] == "/docs" else _PAGE
-                marks = {**_HEADERS, b"content-security-policy": policy.encode()}
                 present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *((n, v) for n, v in marks.items() if n not in present)]
+                message["headers"] = [*message["headers"], *((n, v) for n, v in _HEADERS.items() if n not in present)]
             await send(message)
 
         await self._app(scope, receive, send_marked if scope["type"] == "http" else send)

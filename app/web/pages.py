@@ -20,7 +20,7 @@ from app.service.presentation import QUESTIONS
 from app.service.sheet import CharacterSheet
 from app.web import browsers, charts
 from app.web.browsers import COOKIE, CookieAccess, ErrorPages
-from app.web.templates import HEADERS, STATIC, figure, render
+from app.web.templates import HEADERS, REFERENCE_HEADERS, STATIC, figure, render
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 PAGE: Final = 50
@@ -38,6 +38,7 @@ def add_pages(app: FastAPI) -> None:
     """Give the application its pages, their files, and what browsers need around every request."""
     app.include_router(router)
     app.include_router(browsers.router)
+    app.mount("/static/reference", StaticFiles(packages=[("fastapi_offline", "static")]), name="reference")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(CookieAccess)
     app.add_middleware(ErrorPages)
@@ -61,6 +62,14 @@ async def ask(request: Request, services: ServicesDep) -> HTMLResponse:
         examples=EXAMPLES,
         gear=[tier.value for tier in GearTier],
     )
+
+
+@router.get("/docs")
+async def reference(request: Request) -> HTMLResponse:
+    """Show all calls of the API, to read and to try."""
+    page = _page(request, "docs.html")
+    page.headers.update(REFERENCE_HEADERS)
+    return page
 
 
 @router.get("/builds", dependencies=[READS])

@@ -19,6 +19,13 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 """Nothing from elsewhere, no script or style inside a page; what a build holds stays out of caches."""
+REFERENCE_HEADERS: Final = {
+    **HEADERS,
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"]
+    .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+    .replace("img-src 'self'", "img-src 'self' data:"),
+}
+"""Of the reference of calls: Swagger UI sets styles and pictures from within its script."""
 
 _DURATIONS: Final = ((3600_000, "h"), (60_000, "min"), (1000, "s"))
 

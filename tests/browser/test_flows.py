@@ -104,3 +104,16 @@ def test_the_token_is_asked_for_once_and_kept_where_no_script_reads_it(guarded: 
     guarded.get_by_role("button", name="Forget it").click()
     guarded.wait_for_url(re.compile(r"/$"))
     assert guarded.context.cookies() == []
+
+
+def test_the_reference_of_calls_comes_from_here_alone(page: Page, server: Server) -> None:
+    elsewhere: list[str] = []
+    page.on("request", lambda request: elsewhere.append(request.url))
+    page.goto("/docs")
+    page.get_by_text("/v1/builds/{build_id}/refine", exact=True).click()
+    page.get_by_role("button", name="Try it out").click()
+    page.locator("input[placeholder=build_id]").fill("nowhere")
+    page.get_by_role("button", name="Execute").click()
+    expect(page.locator("#reference .live-responses-table")).to_contain_text("404")
+    assert len(elsewhere) > 3
+    assert all(url.startswith((str(server.client.base_url), "data:")) for url in elsewhere)
