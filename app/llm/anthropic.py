@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.llm.base import Message, Reply, ToolCall, ToolSpec, Usage
+from app.llm.base import FREE, Form, Message, Reply, ToolCall, ToolSpec, Usage
 
 PATH = "/v1/messages"
 API_VERSION = "2023-06-01"
@@ -49,7 +49,13 @@ def headers(key: str | None) -> dict[str, str]:
     return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})}
 
 
-def body(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max_output_tokens: int) -> dict[str, Any]:
+def body(
+    model: str,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    max_output_tokens: int,
+    form: Form = FREE,
+) -> dict[str, Any]:
     """Return the request body; the system prompt and the tools are marked for the provider's prompt cache."""
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     request: dict[str, Any] = {"model": model, "max_tokens": max_output_tokens, "messages": _turns(messages)}
@@ -59,6 +65,8 @@ def body(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max
         request["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in tools
         ]
+        if form.tools == "none":
+            request["tool_choice"] = {"type": "none"}
     return request
 
 

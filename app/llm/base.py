@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Literal, Protocol
 
 from pydantic import Field
 
@@ -60,6 +60,23 @@ class Reply(Model):
     finish: str = "stop"
 
 
+class Form(Model):
+    """How a reply is to look. `tools` none: the tools stay on offer, so that what was sent before stays a prefix, and
+    must not be called. `answer`: a JSON Schema that the text must fit, None = any text; `name` is what to call it.
+    """
+
+    tools: Literal["auto", "none"] = "auto"
+    answer: dict[str, Any] | None = None
+    name: str = "answer"
+
+
+FREE: Final = Form()
+"""Any text, any tool."""
+
+Judge = Callable[[Reply], Awaitable[str]]
+"""Says why a reply cannot be used; empty = it can."""
+
+
 class ChatModel(Protocol):
     """A language model that can call tools."""
 
@@ -74,7 +91,11 @@ class ChatModel(Protocol):
         ...
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), max_output_tokens: int = 4096
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        max_output_tokens: int = 4096,
+        form: Form = FREE,
     ) -> Reply:
         """Ask once, without retrying.
 

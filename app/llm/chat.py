@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from app.core.errors import LlmBadOutput, LlmRejected
 from app.llm import anthropic, openai
 from app.llm.addresses import AddressRule
-from app.llm.base import Message, Reply, ToolSpec
+from app.llm.base import FREE, Form, Message, Reply, ToolSpec
 from app.llm.http import JsonClient
 
 ProviderName = Literal["openai", "anthropic"]
@@ -27,7 +27,12 @@ class WireFormat(Protocol):
         ...
 
     def body(
-        self, model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max_output_tokens: int
+        self,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        max_output_tokens: int,
+        form: Form = FREE,
     ) -> dict[str, Any]:
         """Return the request body."""
         ...
@@ -88,10 +93,14 @@ class HttpChatModel:
         return self._model
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), max_output_tokens: int = 4096
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        max_output_tokens: int = 4096,
+        form: Form = FREE,
     ) -> Reply:
         """Ask once, without retrying; errors as in `ChatModel.complete`."""
-        body = self._format.body(self._model, messages, tools, max_output_tokens)
+        body = self._format.body(self._model, messages, tools, max_output_tokens, form)
         if self._stream:
             body |= self._format.STREAMING
         payload = await self._post(body)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.llm.base import Message, Reply, ToolCall, ToolSpec, Usage
+from app.llm.base import FREE, Form, Message, Reply, ToolCall, ToolSpec, Usage
 
 PATH = "/chat/completions"
 STREAMING: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
@@ -63,7 +63,13 @@ def headers(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def body(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max_output_tokens: int) -> dict[str, Any]:
+def body(
+    model: str,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    max_output_tokens: int,
+    form: Form = FREE,
+) -> dict[str, Any]:
     """Return the request body."""
     request: dict[str, Any] = {
         "model": model,
@@ -73,6 +79,8 @@ def body(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], max
     }
     if tools:
         request["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in tools]
+        if form.tools == "none":
+            request["tool_choice"] = "none"
     return request
 
 

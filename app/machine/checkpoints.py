@@ -8,6 +8,7 @@ from app.core.errors import AppError
 from app.machine.phases import next_phase
 from app.model.base import changed
 from app.model.constraints import InvariantSet
+from app.model.dialogue import share_of
 from app.model.names import BuildStatus, Outcome, Phase, Trigger
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressData, ReasonerVersion
 from app.model.state import BuildState
@@ -109,6 +110,7 @@ def _remarked(state: BuildState, remarks: Remarks) -> BuildState:
         degraded=_joined(state.degraded, remarks.degraded),
         domain_gaps=_joined(state.domain_gaps, remarks.domain_gaps),
         standing_caveats=_joined(state.standing_caveats, remarks.caveats),
+        dialogue=[*state.dialogue, *remarks.turns],
     )
 
 
@@ -121,7 +123,9 @@ def _moved(state: BuildState, trigger: Trigger) -> BuildState:
     if phase is not Phase.COMPLETE:
         return changed(state, phase=phase, done=0, total=0)
     default = Outcome.VALIDATED if trigger is Trigger.VALIDATED else Outcome.CAVEATS
-    caveats = _joined(state.caveats, state.standing_caveats)
+    who = share_of(state.dialogue, state.degraded)
+    told = [who.share] if who.decided < who.asked else []
+    caveats = _joined(state.caveats, [*state.standing_caveats, *told])
     return changed(state, phase=phase, outcome=state.outcome or default, caveats=caveats)
 
 

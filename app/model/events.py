@@ -22,6 +22,10 @@ class ToolKind(StrEnum):
     OTHER = "other"
 
 
+ANSWER_REJECTED = "answer_rejected"
+"""Error type of a model's answer that arrived and could not be used: paid for, and no success."""
+
+
 class CallOutcome(StrEnum):
     """How an attempt ended; `incomplete` = it never did, because the process died."""
 

@@ -13,6 +13,7 @@ from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.construction import ConstructProgress
+from app.model.dialogue import Turn
 from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
 from app.model.names import Outcome, Phase, SubProblemName
@@ -89,6 +90,7 @@ class BuildState(Model):
     options failed in earlier builds of this kind: they are considered last. `memory_digest`: SHA-256 (hex) of what
     memory said of builds of this kind, None = nothing; same request and digest, same build. `wishes`: what
     became of each wish, as validate last saw it. `attempts`: what each round came to, the first build being round 0.
+    `dialogue`: what a language model was asked, in order.
     """
 
     schema_version: Literal["1.1"] = "1.1"
@@ -126,6 +128,7 @@ class BuildState(Model):
     doubted: list[Elimination] = Field(default_factory=list)
     memory_digest: str | None = None
     wishes: list[WishOutcome] = Field(default_factory=list)
+    dialogue: list[Turn] = Field(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod

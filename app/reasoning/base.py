@@ -10,6 +10,7 @@ from app.engine.base import Engine
 from app.model.blueprint import Blueprint, SkillGroup
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.constraints import InvariantSet
+from app.model.dialogue import Turn
 from app.model.experiments import Wish
 from app.model.facts import BaseFact, GemFact, NodeFact
 from app.model.moves import Locks, Move, Trial
@@ -102,12 +103,13 @@ class Resolution:
 class Remarks:
     """What went otherwise than asked during a step: questions left to the rules, knowledge that is missing.
 
-    `caveats` hold whatever becomes of the build.
+    `caveats` hold whatever becomes of the build. `turns`: what a language model was asked.
     """
 
     degraded: tuple[str, ...] = ()
     domain_gaps: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True)

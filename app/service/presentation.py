@@ -240,7 +240,7 @@ def presentation_of(record: BuildRecord) -> Presentation:
 def as_text(shown: Presentation, files: Mapping[str, str] | None = None) -> str:
     """Return the presentation block; `files` are the paths written, by kind (xml, code, state)."""
     view = shown.build
-    parts = [[f"{shown.name} - {shown.verdict} ({view.id})", _engine_line(view)]]
+    parts = [[f"{shown.name} - {shown.verdict} ({view.id})", _engine_line(view), *_shares(view)]]
     parts += [
         [f"{title}:", *(f"  {line}" for line in lines)] for title, lines in _sections(shown, files or {}) if lines
     ]
@@ -251,6 +251,7 @@ def as_markdown(shown: Presentation) -> str:
     """Return the presentation as Markdown; what came from outside is escaped."""
     view = shown.build
     parts = [f"# {_plain(shown.name)}", f"**{shown.verdict}** · {_plain(_engine_line(view))} · `{view.id}`"]
+    parts += [_plain(line) for line in _shares(view)]
     for title, lines in _sections(shown, {}):
         if lines:
             indents = ["  " if line.startswith("  ") else "" for line in lines]
@@ -284,6 +285,11 @@ def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
         ("Caveats", view.caveats),
         ("Files", [f"{kind}: {path}" for kind, path in files.items()]),
     ]
+
+
+def _shares(view: BuildView) -> list[str]:
+    """Return who decided, where a language model was asked to."""
+    return [view.reasoner.share] if view.reasoner.share else []
 
 
 def verdict(view: BuildView) -> str:

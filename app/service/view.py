@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from app.model.base import Model, changed
 from app.model.constraints import InvariantValue, Question
 from app.model.damage import NOT_COUNTED, DamageSource
+from app.model.dialogue import ModelShare, share_of
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
 from app.model.names import (
     BuildStatus,
@@ -92,7 +93,7 @@ class EngineView(Model):
     version: str | None = None
 
 
-class ReasonerView(Model):
+class ReasonerView(ModelShare):
     """Who decides; `degraded` lists the steps that fell back to the rules."""
 
     name: str | None = None
@@ -268,7 +269,7 @@ def summary_of(record: BuildRecord) -> BuildSummary:
 def view_of(record: BuildRecord) -> BuildView:
     """Return everything a caller may see of the build."""
     state, known = valid_state(record), record.invariants
-    asked, who, failure = state.sub_problems, record.reasoner, record.failure
+    asked, failure = state.sub_problems, record.failure
     failed = [] if failure is None else [f"The build failed ({failure.code}): {failure.message}"]
     if record.status is BuildStatus.CANCELLED and record.xml is not None and record.state.best is None:
         failed = ["Cancelled while it was constructed: what there is was measured, but neither finished nor checked."]
@@ -276,7 +277,10 @@ def view_of(record: BuildRecord) -> BuildView:
         **_common(record),
         set_aside=_set_aside(record),
         reasoner=ReasonerView(
-            name=who.name if who else None, model=who.model if who else None, degraded=record.state.degraded
+            name=record.reasoner.name if record.reasoner else None,
+            model=record.reasoner.model if record.reasoner else None,
+            degraded=record.state.degraded,
+            **share_of(state.dialogue, state.degraded).model_dump(),
         ),
         wishes=state.wishes,
         invariants=[InvariantView(**item.model_dump(exclude={"words"})) for item in known.invariants],

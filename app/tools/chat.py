@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from app.core.errors import BudgetExceeded, LlmBusy, LlmError
-from app.llm.base import ChatModel, Message, Reply, ToolSpec, Usage
+from app.llm.base import FREE, ChatModel, Form, Judge, Message, Reply, ToolSpec, Usage
 from app.llm.prices import CallCost, PriceTable
-from app.model.events import ToolKind
+from app.model.events import ANSWER_REJECTED, CallOutcome, ToolKind
 from app.tools.limits import BYTES_PER_TOKEN, CHAT, BuildBudget, Forecast
 from app.tools.payload import canonical_digest
 from app.tools.runner import ToolRunner
@@ -48,9 +48,14 @@ class RecordedChat:
         return self._inner.model
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), max_output_tokens: int = 4096
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        max_output_tokens: int = 4096,
+        form: Form = FREE,
+        judge: Judge | None = None,
     ) -> Reply:
-        """Ask within the budget.
+        """Ask within the budget; a reply that `judge` cannot use is recorded as paid for and unsuccessful.
 
         Raises:
             BudgetExceeded: a limit is reached, before or while asking.
@@ -70,9 +75,14 @@ class RecordedChat:
             "sha256": canonical_digest(list(messages)).sha256,
         }
 
+        problem = ""
+
         async def ask() -> Reply:
+            nonlocal problem
             try:
-                return await self._inner.complete(messages, tools, most)
+                reply = await self._inner.complete(messages, tools, most, form)
+                problem = "" if judge is None else await judge(reply)
+                return reply
             except LlmError as error:
                 # A provider that asks to wait too long is not asked again.
                 wait_s = error.details.get("retry_after_s")
@@ -80,11 +90,15 @@ class RecordedChat:
                     raise LlmBusy(f"the provider asks to wait {wait_s:g} s", retry_after_s=wait_s) from error
                 raise
 
+        def told(reply: Reply) -> Mapping[str, Any]:
+            rejected = {"outcome": CallOutcome.ERROR, "error_type": ANSWER_REJECTED, "error_message": problem[:200]}
+            return {**self._priced(reply), **(rejected if problem else {})}
+
         version = f"{self.provider} {self.model}"
         try:
             async with asyncio.timeout(allowed.seconds) as deadline:
                 return await self._tools.call(
-                    self._scope, ToolKind.LLM, CHAT, args, ask, version=version, retries=ATTEMPTS, describe=self._priced
+                    self._scope, ToolKind.LLM, CHAT, args, ask, version=version, retries=ATTEMPTS, describe=told
                 )
         except TimeoutError as error:
             if not deadline.expired():

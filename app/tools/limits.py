@@ -15,7 +15,7 @@ from itertools import groupby
 from app.core.clock import Clock
 from app.core.errors import BudgetExceeded, LlmGivenUp
 from app.model.base import Model
-from app.model.events import CallOutcome, ToolEvent
+from app.model.events import ANSWER_REJECTED, CallOutcome, ToolEvent
 from app.storage.base import EventStore, UsageStore, Used
 
 CHAT = "llm.chat"
@@ -75,7 +75,7 @@ class Allowance:
 def spent_by(events: Iterable[ToolEvent]) -> Spent:
     """Return what these recorded requests used; where a provider reported no usage, tokens are estimated by size."""
     chats = [event for event in events if event.tool == CHAT]
-    answered = [event for event in chats if event.outcome is CallOutcome.OK]
+    answered = [event for event in chats if event.outcome is CallOutcome.OK or event.error_type == ANSWER_REJECTED]
     tokens = 0
     for event in answered:
         if event.usage is not None:
@@ -86,10 +86,10 @@ def spent_by(events: Iterable[ToolEvent]) -> Spent:
     # The last calls that failed in every attempt; one that was cut short says nothing about the provider.
     failures = 0
     for _, attempts in groupby(reversed(chats), key=lambda event: event.call_id):
-        outcome = next(attempts).outcome
-        if outcome is CallOutcome.OK:
+        last = next(attempts)
+        if last.outcome is CallOutcome.OK or last.error_type == ANSWER_REJECTED:
             break
-        failures += outcome in _FAILED
+        failures += last.outcome in _FAILED
     return Spent(
         tokens=tokens,
         usd=sum((Decimal(e.cost_usd) for e in answered if e.cost_usd is not None), Decimal()),

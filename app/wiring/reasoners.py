@@ -7,7 +7,6 @@ from typing import Literal
 from app.core.config import LlmStep, Settings, resource_dir
 from app.core.errors import ReasonerMissing
 from app.llm.addresses import AddressRule
-from app.llm.base import ChatModel
 from app.llm.chat import HttpChatModel
 from app.llm.prices import Price, PriceTable
 from app.model.record import BuildRecord, ReasonerChoice
@@ -71,7 +70,7 @@ class ConfiguredReasoners:
         resources = LlmResources(lambda step: self._chat(step, scope), self._library, self._tools, scope)
         return LlmReasoner(resources, self._rules, self._settings.llm_model or "")
 
-    def _chat(self, step: LlmStep, scope: Scope) -> ChatModel:
+    def _chat(self, step: LlmStep, scope: Scope) -> RecordedChat:
         own = self._settings
         name = own.llm_models.get(step) or own.llm_model or ""
         if name not in self._models:

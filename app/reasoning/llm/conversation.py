@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
-from app.llm.base import ChatModel, Message, Reply
+from app.llm.base import FREE, Form, Judge, Message, Reply, ToolSpec
 from app.reasoning.llm.toolbox import Toolbox
 from app.tools.scope import asked
 
@@ -77,10 +77,25 @@ A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
 
 
+class JudgedChat(Protocol):
+    """A chat model that is told which of its replies could not be used."""
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        max_output_tokens: int = 4096,
+        form: Form = FREE,
+        judge: Judge | None = None,
+    ) -> Reply:
+        """Ask once, as `ChatModel.complete`; `judge` hears the reply first."""
+        ...
+
+
 class Conversation:
     """One question to a model, with the tools it may use."""
 
-    def __init__(self, chat: ChatModel, toolbox: Toolbox, beginning: Sequence[Message]) -> None:
+    def __init__(self, chat: JudgedChat, toolbox: Toolbox, beginning: Sequence[Message]) -> None:
         self._chat = chat
         self._toolbox = toolbox
         self._messages = list(beginning)
@@ -96,29 +111,48 @@ class Conversation:
             BudgetExceeded: too many tool rounds, or the build's budget is used up.
             LlmError: the provider failed.
         """
-        reply = await self._next_answer()
-        try:
-            return await settle(parse_answer(_text(reply), shape))
-        except LlmBadOutput as problem:
+        found: list[T] = []
+        problem: LlmBadOutput | None = None
+
+        async def judge(reply: Reply) -> str:
+            nonlocal problem
+            if _wants_tools(reply):
+                return ""
+            if reply.finish == "refusal":
+                return "the language model declines to answer"
+            try:
+                found.append(await settle(parse_answer(_text(reply), shape)))
+            except LlmBadOutput as error:
+                problem = error
+                return error.message
+            return ""
+
+        reply = await self._next_answer(judge)
+        if problem is not None:
             self._messages.append(Message(role="assistant", content=reply.text or "(nothing)"))
             text = f"That answer cannot be used: {problem.message}\n{_AGAIN}"
             self._messages.append(Message(role="user", content=text))
-        return await settle(parse_answer(_text(await self._next_answer()), shape))
+            problem = None
+            await self._next_answer(judge)
+        if problem is not None:
+            raise problem
+        return found[-1]
 
-    async def _next_answer(self) -> Reply:
+    async def _next_answer(self, judge: Judge) -> Reply:
         """Serve tool calls until a reply asks for none."""
         while True:
-            reply = await self._ask()
-            if not (reply.tool_calls or reply.bad_arguments):
+            reply = await self._ask(judge)
+            if not _wants_tools(reply):
                 return reply
             if self._turn > MOST_ROUNDS:
                 raise BudgetExceeded(f"{MOST_ROUNDS} tool rounds did not lead to an answer.", which="tool_rounds")
             await self._serve(reply)
 
-    async def _ask(self) -> Reply:
+    async def _ask(self, judge: Judge) -> Reply:
         self._turn += 1
+        form = Form(tools="auto" if self._turn <= MOST_ROUNDS else "none")
         with asked(self._turn):
-            reply = await self._chat.complete(self._messages, self._toolbox.specs, MAX_OUTPUT_TOKENS)
+            reply = await self._chat.complete(self._messages, self._toolbox.specs, MAX_OUTPUT_TOKENS, form, judge)
         if reply.finish == "refusal":
             raise LlmRefused("the language model declines to answer")
         return reply
@@ -139,6 +173,10 @@ class Conversation:
             notes.append("No tool rounds are left. Give your answer now.")
         if notes:
             self._messages.append(Message(role="user", content=" ".join(notes)))
+
+
+def _wants_tools(reply: Reply) -> bool:
+    return bool(reply.tool_calls or reply.bad_arguments)
 
 
 def _text(reply: Reply) -> str:

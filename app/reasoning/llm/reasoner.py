@@ -12,10 +12,10 @@ from app.core.config import LlmStep
 from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, LlmUnavailable, NotFound
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
-from app.llm.base import ChatModel
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
+from app.model.dialogue import Turn
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery, SubProblem
@@ -33,7 +33,7 @@ from app.reasoning.base import (
     Resolution,
 )
 from app.reasoning.llm import answers, inputs
-from app.reasoning.llm.conversation import Conversation
+from app.reasoning.llm.conversation import Conversation, JudgedChat
 from app.reasoning.llm.extract import constraints
 from app.reasoning.llm.toolbox import Tool, Toolbox
 from app.reasoning.llm.tools import BuildTrials, GameSearch
@@ -69,7 +69,7 @@ _OUTSIDE_WORDS = (LlmUnavailable, LlmRejected)
 class LlmResources:
     """What the reasoner of one step works with; `chat_for` gives the model of a step."""
 
-    chat_for: Callable[[LlmStep], ChatModel]
+    chat_for: Callable[[LlmStep], JudgedChat]
     library: PromptLibrary
     runner: ToolRunner
     scope: Scope
@@ -260,7 +260,9 @@ class LlmReasoner:
             offered = [t for t in (*GameSearch(engine.facts).tools(), *tools) if t.name in ALLOWED[step]]
             toolbox = Toolbox(offered, self._resources.runner, self._resources.scope)
             talk = Conversation(self._resources.chat_for(step), toolbox, beginning.messages)
-            return await talk.answer(shape, settle)
+            found = await talk.answer(shape, settle)
+            self._remark(Remarks(turns=(Turn(step=prompts[-1], decided=[prompts[-1]]),)))
+            return found
         except (LlmError, BudgetExceeded, NotFound) as error:
             self._remark(fallen_back(prompts[-1], error))
         return await otherwise()
@@ -271,6 +273,7 @@ class LlmReasoner:
             degraded=(*old.degraded, *new.degraded),
             domain_gaps=(*old.domain_gaps, *new.domain_gaps),
             caveats=(*old.caveats, *new.caveats),
+            turns=(*old.turns, *new.turns),
         )
 
 
@@ -280,7 +283,8 @@ def fallen_back(label: str, error: AppError) -> Remarks:
     caveats: tuple[str, ...] = ()
     if isinstance(error, BudgetExceeded) and error.details.get("which") != "tool_rounds":
         caveats = (f"{error.message} From then on the rules decided instead of the language model.",)
-    return Remarks(degraded=(f"{label}: {why}",), caveats=caveats)
+    turn = Turn(step=label, fallen=[label])
+    return Remarks(degraded=(f"{label}: {why}",), caveats=caveats, turns=(turn,))
 
 
 def _given(result: T) -> Callable[[], Awaitable[T]]:

@@ -14,6 +14,7 @@ from app.core.config import Settings
 from app.model.events import CallOutcome, ToolEvent
 from app.model.names import BuildStatus
 from app.model.record import BuildRecord, BuildRequest
+from app.service.presentation import as_text, presentation_of
 from app.service.view import BuildView
 from app.storage.store import open_storage
 from app.wiring import open_services
@@ -66,6 +67,9 @@ def check_reasoned(made: Made, server: LlmServer) -> None:
     """Check that the model decided at every step and that the log tells all of it in order."""
     assert (made.view.status, made.view.reasoner.name) == (BuildStatus.COMPLETE, "llm")
     assert (made.view.reasoner.model, made.view.reasoner.degraded) == ("scripted-1", [])
+    assert (
+        made.view.reasoner.share == f"The model decided {made.view.reasoner.asked} of {made.view.reasoner.asked} steps."
+    )
     asked = list(dict.fromkeys(server.steps()))
     assert asked[: len(STEPS)] == STEPS
     delivery = made.record.state.sub_problems
@@ -148,6 +152,24 @@ async def test_a_build_survives_a_fault_at_every_other_step(player: Player, tmp_
     assert fallen[:2] == ["invariant-extraction", "explore-damage_delivery"]
     assert len(fallen) >= 5
     assert files_with_the_key(tmp_path) == []
+    check_told(made)
+
+
+def check_told(made: Made) -> None:
+    """Check that presentation, API, state and the file's notes say which steps the rules had to decide."""
+    who = made.view.reasoner
+    assert 0 < who.decided < who.asked
+    assert who.asked - who.decided >= len(who.degraded)
+    sentence = f"The model decided {who.decided} of {who.asked} steps; fallbacks: {who.degraded[0]}"
+    assert who.share.startswith(sentence)
+    assert sentence in as_text(presentation_of(made.record))
+    assert who.share in made.view.caveats
+    assert [turn.step for turn in made.record.state.dialogue if turn.fallen][:2] == [
+        "invariant-extraction",
+        "explore-damage_delivery",
+    ]
+    assert made.record.xml is not None
+    assert f"The model decided {who.decided} of {who.asked} steps" in made.record.xml.decode()
 
 
 async def test_a_build_ends_with_what_its_budget_allowed(player: Player, tmp_path: Path) -> None:

@@ -79,14 +79,14 @@ FAULTS = [
     Row("not the format", always(Raw(b'{"choices": []}')), [ERROR], BAD, BAD),
     Row("50 MB", always(Huge()), [ERROR], BAD, BAD),
     Row("gzip bomb", always(gzip_bomb()), [ERROR], BAD, BAD),
-    Row("truncated YAML", always(Say("skill: [Spark,")), [OK] * 2, None, BAD),
-    Row("cut at the limit", always(Say("skill: Spark", finish="length")), [OK] * 2, None, BAD),
-    Row("wrong schema twice", always(answer({"spell": "Spark"})), [OK] * 2, None, BAD),
-    Row("invented gem", always(answer(INVENTED)), [OK] * 2, None, BAD),
+    Row("truncated YAML", always(Say("skill: [Spark,")), [ERROR] * 2, None, BAD),
+    Row("cut at the limit", always(Say("skill: Spark", finish="length")), [ERROR] * 2, None, BAD),
+    Row("wrong schema twice", always(answer({"spell": "Spark"})), [ERROR] * 2, None, BAD),
+    Row("invented gem", always(answer(INVENTED)), [ERROR] * 2, None, BAD),
     Row("unknown tool", unknown_tool, [OK] * 2, None, None),
     Row("12 tool rounds", for_ever, [OK] * 11, None, "budget_exceeded"),
-    Row("refusal text", always(Say("I can't help with that.")), [OK] * 2, None, BAD),
-    Row("refusal", always(Say("No.", finish="content_filter")), [OK], None, "llm_refused"),
+    Row("refusal text", always(Say("I can't help with that.")), [ERROR] * 2, None, BAD),
+    Row("refusal", always(Say("No.", finish="content_filter")), [ERROR], None, "llm_refused"),
 ]  # fmt: skip
 
 
@@ -170,6 +170,10 @@ async def test_one_bad_answer_is_repaired_with_the_reason_quoted(tmp_path: Path)
         assert got.decision.name == "Arc with wand and focus"
         assert bench.reasoner.remarks.degraded == ()
         assert "there is no skill called 'Thunderclap of Doom'" in server.requests[1].texts[-1]
+        rejected, good = await bench.chats()
+        assert (rejected.outcome, rejected.error_type, good.outcome) == (ERROR, "answer_rejected", OK)
+        assert rejected.usage is not None
+        assert rejected.cost_usd == good.cost_usd == "0.0012"
 
 
 async def test_what_a_model_asks_for_is_recorded_in_order_with_its_refusals(tmp_path: Path) -> None:

@@ -79,7 +79,14 @@ async def test_shows_the_fields_of_the_contract_and_those_of_a_refinement(api: h
     assert set(body["stats"]) == set(STAT_FIELDS)
     assert body["progress"] == {"done": 0, "total": 0, "label": ""}
     assert body["engine"] == {"name": "sketch", "version": "1"}
-    assert body["reasoner"] == {"name": "rules", "model": None, "degraded": []}
+    assert body["reasoner"] == {
+        "name": "rules",
+        "model": None,
+        "degraded": [],
+        "asked": 0,
+        "decided": 0,
+        "share": "",
+    }
     assert body["assumptions"] == ["Spark is meant.", "Normal boss."]
     delivery = body["sub_problems"]["damage_delivery"]
     assert sorted(delivery) == ["alternatives", "decision", "depends_on", "status"]

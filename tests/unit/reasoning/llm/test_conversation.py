@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
-from app.llm.base import Message, Reply, ToolCall, ToolSpec
+from app.llm.base import FREE, Form, Judge, Message, Reply, ToolCall, ToolSpec
 from app.model.names import Phase
 from app.reasoning.llm.answers import PickAnswer
 from app.reasoning.llm.conversation import MOST_CALLS, MOST_ROUNDS, Conversation
@@ -29,12 +29,23 @@ class Replies:
     def __init__(self, *replies: Reply) -> None:
         self.left = list(replies)
         self.sent: list[list[Message]] = []
+        self.forms: list[str] = []
+        self.verdicts: list[str] = []
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), max_output_tokens: int = 4096
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        max_output_tokens: int = 4096,
+        form: Form = FREE,
+        judge: Judge | None = None,
     ) -> Reply:
         self.sent.append(list(messages))
-        return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        self.forms.append(form.tools)
+        reply = self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        assert judge is not None
+        self.verdicts.append(await judge(reply))
+        return reply
 
 
 class Echo(Arguments):
@@ -102,12 +113,14 @@ async def test_the_last_round_is_announced_and_one_more_ends_it(tmp_path: Path) 
         await ask(tmp_path, chat)
     assert len(chat.sent) == MOST_ROUNDS + 1
     assert "No tool rounds are left" in chat.sent[-1][-1].content
+    assert chat.forms == ["auto"] * MOST_ROUNDS + ["none"]
 
 
 async def test_a_bad_answer_is_quoted_back_once(tmp_path: Path) -> None:
     chat = Replies(Reply(text=GOOD.replace("b\n", "bad\n")), Reply(text=GOOD))
     assert await ask(tmp_path, chat) == "b"
     assert "cannot be used: that strategy is not on offer" in chat.sent[1][-1].content
+    assert chat.verdicts == ["that strategy is not on offer", ""]
     with pytest.raises(LlmBadOutput):
         await ask(tmp_path / "..", Replies(Reply(text="conflict: a")))
 
