@@ -19,7 +19,7 @@ from app.core.config import Settings
 from app.main import serve as serve_http
 from app.metrics.usage import UsageBy
 from app.model.access import Permission
-from app.model.names import GearTier, Mode
+from app.model.names import Effort, GearTier, Mode
 from app.model.record import BuildRequest
 from app.worker import check as check_worker
 from app.worker import work
@@ -72,6 +72,9 @@ def build(
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What you want, in your own words")],
     level: Annotated[int | None, typer.Option(help="Character level, 1-100")] = None,
     gear: Annotated[GearTier | None, typer.Option(help="How good the gear may be")] = None,
+    effort: Annotated[
+        Effort, typer.Option(help="How much is tried: a draft in seconds, the usual, or about three times that")
+    ] = Effort.NORMAL,
     engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
     reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",
     mode: Annotated[Mode, typer.Option(help="Why it is made")] = Mode.INITIAL,
@@ -83,7 +86,14 @@ def build(
 
     async def make() -> Exit:
         request = BuildRequest(
-            prompt=prompt, level=level, gear=gear, mode=mode, parent_id=parent, engine=engine, reasoner=reasoner
+            prompt=prompt,
+            level=level,
+            gear=gear,
+            effort=effort,
+            mode=mode,
+            parent_id=parent,
+            engine=engine,
+            reasoner=reasoner,
         )
         return await builds.make_build(Settings(), request, out, as_json)
 

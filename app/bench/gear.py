@@ -39,10 +39,11 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.search.base import Plan, SearchContext
+from app.search.effort import LIMITS
 from app.search.gear.bases import ARMOUR_SLOTS, ATTRIBUTE_JEWELS, best_first, jewellery_options, usable
 from app.search.gear.loadout import plainly
 from app.search.gear.pool import SlotPool, slot_pool
-from app.search.gear.search import ROUNDS_AGAIN, GearSearch
+from app.search.gear.search import GearSearch
 from app.search.incumbent import Incumbent, trial_prefix
 from app.search.objective import METRICS, Objective
 from app.search.sessions import LoadedSession, open_parallel
@@ -181,7 +182,7 @@ async def dressed(engine: Engine, owner: OwnersBuild, tier: GearTier, sessions: 
         await incumbent.commit(plainly(incumbent.blueprint, pools))
         search = GearSearch(incumbent, pools, {})
         await search.start()
-        await search.craft(ROUNDS_AGAIN)
+        await search.craft(LIMITS[ctx.effort].gear_again)
         await search.exchange()
     ratios = {key: _ratio(incumbent.outputs, owner.outputs, name) for key, name in (("dps", DPS), ("ehp", EHP))}
     return {**ratios, "trials": incumbent.trials}

@@ -9,7 +9,7 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantValue
-from app.model.names import LOCAL_OWNER, GearTier, Goal
+from app.model.names import LOCAL_OWNER, Effort, GearTier, Goal
 from app.model.state import Elimination
 from app.model.stats import EngineVersion
 
@@ -41,6 +41,7 @@ class Situation(Model):
     mitigation: list[str]
     excluded: list[str]
     named: list[str] = Field(default_factory=list)
+    effort: Effort = Effort.NORMAL
 
 
 class Memory(Model):

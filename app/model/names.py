@@ -58,6 +58,14 @@ class Mode(StrEnum):
     STRATEGIC = "strategic"
 
 
+class Effort(StrEnum):
+    """How much is tried for a build: counted in evaluations, never in seconds, so that it gives the same everywhere."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+    DEEP = "deep"
+
+
 class GearTier(StrEnum):
     """How good the gear may be: what real players of a stage own, or (`mirror`) the best that can exist."""
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from app.model.base import Model, Sparse
 from app.model.constraints import InvariantSet
-from app.model.names import LOCAL_OWNER, BuildStatus, GearTier, Mode, Outcome, Phase
+from app.model.names import LOCAL_OWNER, BuildStatus, Effort, GearTier, Mode, Outcome, Phase
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 
@@ -22,12 +22,14 @@ class BuildRequest(Model):
     """A request as `POST /v1/builds` and `buildwright build` take it.
 
     `level` 1-100 and `gear` win over the prompt, the prompt wins over the defaults (90, mid).
-    `overrides` sets invariants by field name; `seed` makes ties between equal options reproducible.
+    `overrides` sets invariants by field name; `seed` makes ties between equal options reproducible. `effort`: how much
+    is tried.
     """
 
     prompt: Annotated[str, Field(min_length=3, max_length=4000)]
     level: Annotated[int, Field(ge=1, le=100, strict=True)] | None = None
     gear: GearTier | None = None
+    effort: Effort = Effort.NORMAL
     mode: Mode = Mode.INITIAL
     parent_id: str | None = None
     engine: EngineChoice = "auto"

@@ -14,7 +14,7 @@ from app.model.constraints import InvariantSet
 from app.model.construction import StageNotes
 from app.model.demands import Demands, demands_of, owned
 from app.model.experiments import Exploration
-from app.model.names import LOCAL_OWNER, Mode, Phase, Trigger
+from app.model.names import LOCAL_OWNER, Effort, Mode, Phase, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
@@ -88,11 +88,17 @@ BUDGETS = {
 compares whole ways of dealing damage and may rebuild everything. Construction's own trials are counted, not bounded."""
 
 
-def with_budget(state: BuildState, mode: Mode) -> BuildState:
-    """Return the state with the mode's exploration budget, unless it has one."""
+_SHARES = {Effort.QUICK: 0.25, Effort.NORMAL: 1.0, Effort.DEEP: 2.0}
+"""How much of a mode's trials an effort allows."""
+
+
+def with_budget(state: BuildState, mode: Mode, effort: Effort = Effort.NORMAL) -> BuildState:
+    """Return the state with the exploration budget of mode and effort, unless it has one."""
     if state.exploration is not None:
         return state
-    return changed(state, exploration=BUDGETS[mode])
+    budget, share = BUDGETS[mode], _SHARES[effort]
+    trials = None if budget.trials_allowed is None else int(budget.trials_allowed * share)
+    return changed(state, exploration=changed(budget, trials_allowed=trials))
 
 
 def spent(exploration: Exploration | None, trials: int, variants: int) -> Exploration | None:
@@ -152,4 +158,5 @@ def search_context(
         invariants=ctx.invariants,
         seed=ctx.request.seed,
         notes=notes or StageNotes(),
+        effort=ctx.request.effort,
     )

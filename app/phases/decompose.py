@@ -74,7 +74,7 @@ async def decomposed(ctx: PhaseContext) -> BuildState:
         domain_gaps=_joined(state.domain_gaps, proposed.domain_gaps),
         degraded=_joined(state.degraded, proposed.degraded),
     )
-    return with_budget(state, ctx.request.mode)
+    return with_budget(state, ctx.request.mode, ctx.request.effort)
 
 
 def _sound(proposed: Decomposition) -> tuple[dict[SubProblemName, SubProblem], list[str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.conflicts.order import blocking, in_order, merged, resolvable
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.construction import ConstructProgress
-from app.model.names import Trigger
+from app.model.names import Effort, Trigger
 from app.model.state import Attempt, BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
 from app.phases.base import PhaseContext, PhaseResult
@@ -16,6 +17,9 @@ from app.phases.validate.caveats import with_caveats
 from app.phases.validate.guide import measured_guide
 
 MOST_ITERATIONS = 5
+ROUNDS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: MOST_ITERATIONS, Effort.DEEP: 8}
+"""Rounds of improvement that a build gets at most."""
+
 MOST_STOPS = 2
 """Emergency stops in a row after which the best build is handed over."""
 
@@ -26,10 +30,10 @@ Pick = tuple[BuildConflict, Suggestion]
 class IteratePhase:
     """One step: judge whether the last attempt helped, then re-open what the next attempt needs, or give up.
 
-    `most`: rounds of improvement that a build gets.
+    `most`: rounds of improvement that a build gets, None = as many as its effort allows.
     """
 
-    most: int = MOST_ITERATIONS
+    most: int | None = None
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Return the state with questions re-opened (`reopened`), or the best build with caveats (`gave_up`)."""
@@ -39,7 +43,8 @@ class IteratePhase:
         if worse:
             state = restored(state)
         state = changed(state, emergency_stops=state.emergency_stops + 1 if worse else 0)
-        reason = _why_stop(state, self.most)
+        most = ROUNDS[ctx.request.effort] if self.most is None else self.most
+        reason = _why_stop(state, most)
         picks = [] if reason else await self._picks(ctx, state)
         if not picks:
             return await _give_up(ctx, state, reason or "Nothing is left to try.")
@@ -126,6 +131,8 @@ def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> Buil
 def _why_stop(state: BuildState, most: int) -> str | None:
     if state.emergency_stops >= MOST_STOPS:
         return "The last two attempts made the build worse, so this is the best one that was found."
+    if not most:
+        return "A first draft is not improved; these demands are not met."
     if state.iteration >= most:
         return f"After {most} rounds of improvement some demands are still not met."
     return None

@@ -12,7 +12,7 @@ from app.model.construction import Recollection, Remembered, RememberedBuild
 from app.model.demands import Demands, demands_of
 from app.model.guide import Guide
 from app.model.memory import Habit, Memory, MemoryKey, Situation
-from app.model.names import Mode, Outcome, Provenance, SubProblemName
+from app.model.names import Effort, Mode, Outcome, Provenance, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import UsedMemory
 from app.search.base import Plan, plan_of
@@ -34,11 +34,13 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
     """Return what the finished build teaches, or None.
 
     A validated build that was made here teaches where to begin, one with caveats only what was tried in vain.
+    A quick build failed for lack of trials, so it teaches nothing.
     A refinement has its own wish beside what the prompt says, so it teaches nothing about the prompt.
     """
     state = record.state
     validated = state.outcome is Outcome.VALIDATED
     own = state.origin == "made" and record.request.mode is not Mode.REFINEMENT
+    own = own and record.request.effort is not Effort.QUICK
     fine = own and (validated or bool(state.eliminated))
     answered = {name for name, sub in state.sub_problems.items() if sub.decision is not None}
     if not fine or state.blueprint is None or state.stats is None or answered != set(SubProblemName):
@@ -50,7 +52,7 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
         owner=record.owner,
         key=MemoryKey.of(plan.delivery.skill_id, demands.goal, state.stats.engine),
         skill=plan.delivery.skill_name,
-        situation=situation_of(plan, invariants, demands),
+        situation=situation_of(plan, invariants, demands, record.request.effort),
         score=state.construction.notes.objective or 0.0,
         evaluations=state.construction.notes.evaluations,
         blueprint=state.blueprint,
@@ -62,7 +64,7 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
     )
 
 
-def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situation:
+def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands, effort: Effort = Effort.NORMAL) -> Situation:
     """Return what must be the same for the whole build to fit again."""
     excluded = invariants.get("exclude")
     words = [str(word) for word in excluded] if isinstance(excluded, list) else []
@@ -77,6 +79,7 @@ def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands) -> Situ
         pool=plan.survivability.pool,
         mitigation=list(plan.survivability.mitigation),
         named=sorted(invariants.listed("with")),
+        effort=effort,
         excluded=sorted({*words, *plan.scaling.excluded_gems, *map(str, plan.scaling.excluded_nodes)}),
     )
 

@@ -13,7 +13,7 @@ from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.construction import StageNotes
 from app.model.demands import Demands
-from app.model.names import SubProblemName
+from app.model.names import Effort, SubProblemName
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -63,6 +63,7 @@ class SearchContext:
     invariants: InvariantSet
     seed: int
     notes: StageNotes = field(default_factory=StageNotes)
+    effort: Effort = Effort.NORMAL
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from app.model.constraints import shown
 from app.model.damage import DamageKind
 from app.model.experiments import Experiment, Refinement
 from app.model.guide import Guide, ItemLine, Loss, ShoppingItem
-from app.model.names import BuildStatus, Outcome, SubProblemName
+from app.model.names import BuildStatus, Effort, Outcome, SubProblemName
 from app.model.record import BuildRecord
 from app.model.state import UsedMemory
 from app.model.stats import DPS, EHP
@@ -198,6 +198,10 @@ def percent(value: float | None) -> str:
     return "?" if value is None else f"{value:.0f} %"
 
 
+_EFFORTS = {
+    Effort.QUICK: "quick effort: a first draft, its skill not measured against others; `normal` finds a better build",
+    Effort.DEEP: "deep effort",
+}
 _LABELS = {
     "queued": "waiting",
     "running": "still running",
@@ -319,4 +323,5 @@ def _engine_line(view: BuildView) -> str:
         return f"Engine: {view.engine.name or 'not chosen yet'}"
     found = view.stats
     mark = "; every number is an ESTIMATE, not Path of Building's" if found.estimate else ""
-    return f"Engine: {found.engine} {found.version}, passive tree {found.tree_version}{mark}"
+    tried = f"; {_EFFORTS[view.effort]}" if view.effort in _EFFORTS else ""
+    return f"Engine: {found.engine} {found.version}, passive tree {found.tree_version}{mark}{tried}"

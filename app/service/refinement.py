@@ -13,7 +13,7 @@ from app.core.ids import new_build_id
 from app.machine.phases import entry_phase
 from app.model.base import Model, changed
 from app.model.constraints import InvariantSet
-from app.model.names import BuildStatus, Mode, Provenance
+from app.model.names import BuildStatus, Effort, Mode, Provenance
 from app.model.record import UNTRIED, BuildRecord, BuildRequest, EngineChoice
 from app.model.state import BuildState
 from app.runner.base import Runner
@@ -53,8 +53,9 @@ class Refinements:
         """
         parent = await parent_for(self._store, build_id)
         asked = _request(parent, check_prompt(request.prompt), Mode.REFINEMENT)
-        # What the parent's request set stands in the constraints, where this prompt may change it.
-        asked = changed(asked, level=None, gear=None, overrides={})
+        # What the parent's request set stands in the constraints, where this prompt may change it. A draft is refined
+        # with the usual effort.
+        asked = changed(asked, level=None, gear=None, effort=Effort.NORMAL, overrides={})
         return await self._start(child_of(parent, asked, self._clock.now()), idempotency_key)
 
     async def answer(self, build_id: str, request: AnswerRequest, idempotency_key: str | None = None) -> BuildView:

@@ -14,6 +14,7 @@ from app.model.dialogue import ModelShare, share_of
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
 from app.model.names import (
     BuildStatus,
+    Effort,
     Mode,
     Outcome,
     Phase,
@@ -169,6 +170,7 @@ class BuildView(Model):
     phase: Phase
     outcome: Outcome | None
     iteration: int
+    effort: Effort
     progress: ProgressView
     set_aside: SetAsideView | None
     engine: EngineView
@@ -275,6 +277,7 @@ def view_of(record: BuildRecord) -> BuildView:
         failed = ["Cancelled while it was constructed: what there is was measured, but neither finished nor checked."]
     return BuildView(
         **_common(record),
+        effort=record.request.effort,
         set_aside=_set_aside(record),
         reasoner=ReasonerView(
             name=record.reasoner.name if record.reasoner else None,

@@ -24,7 +24,7 @@ from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
 from app.phases.explore.refinement import RefineExplore
 from app.phases.explore.strategic import StrategicExplore
-from app.phases.iterate import MOST_ITERATIONS, IteratePhase
+from app.phases.iterate import IteratePhase
 from app.phases.validate.accounts import WithAccounts
 from app.phases.validate.judgement import RefineValidate, ValidatePhase
 from app.reasoning.recorded import RecordedReasoner
@@ -121,12 +121,12 @@ async def open_services(
     take_up: bool = False,
     events: Callable[[EventStore], EventStore] | None = None,
     recorded: bool = True,
-    iterations: int = MOST_ITERATIONS,
+    iterations: int | None = None,
 ) -> AsyncIterator[Services]:
     """Open everything; with `take_up`, builds that an earlier process left unfinished go on.
 
     For measuring: `events` goes between the calls and their records, and without `recorded` there are none;
-    `iterations` bounds the rounds of improvement.
+    `iterations` bounds the rounds of improvement (None: the effort does).
 
     Raises:
         StorageLocked: another process runs builds on the same store.
@@ -190,7 +190,7 @@ async def _machinery(
     settings: Settings,
     events: Callable[[EventStore], EventStore] | None = None,
     recorded: bool = True,
-    iterations: int = MOST_ITERATIONS,
+    iterations: int | None = None,
 ) -> AsyncIterator[_Machinery]:
     async with tracing(settings) as traced, storage(settings, exclusive=True) as opened:
         engines, cache = ConfiguredEngines(settings), result_cache(settings, opened)
@@ -217,10 +217,11 @@ async def _machinery(
             await cache.close()
 
 
-def phase_steps(sessions: int = 4, iterations: int = MOST_ITERATIONS) -> Mapping[Phase, PhaseStep]:
+def phase_steps(sessions: int = 4, iterations: int | None = None) -> Mapping[Phase, PhaseStep]:
     """Return the step of every phase that runs; complete is an end.
 
-    `sessions`: engine sessions construct may share. `iterations`: rounds of improvement that a build gets.
+    `sessions`: engine sessions construct may share. `iterations`: rounds of improvement that a build gets, None = what
+    its effort allows.
     """
     return {
         Phase.DECOMPOSE: DecomposePhase(),

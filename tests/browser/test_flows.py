@@ -56,6 +56,18 @@ def test_no_page_has_a_barrier(page: Page, built: str, path: str) -> None:
         assert not [(scheme, one["id"], one["impact"], one["nodes"][0]["html"]) for one in found]
 
 
+def test_the_effort_that_is_chosen_is_asked_for_and_told(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("Your wish").fill("sorceress with Spark")
+    page.get_by_label("Level").fill("4")
+    page.get_by_label("Effort").select_option("quick")
+    with page.expect_request(lambda sent: sent.method == "POST" and sent.url.endswith("/v1/builds")) as sent:
+        page.get_by_role("button", name="Build it").click()
+    assert sent.value.post_data_json["effort"] == "quick"
+    page.wait_for_url(re.compile(r"/builds/\w{26}$"))
+    expect(page.locator("#numbers")).to_contain_text("A first draft", timeout=180_000)
+
+
 def test_the_first_view_is_light(page: Page) -> None:
     sizes: list[int] = []
     page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))

@@ -15,7 +15,7 @@ from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.construction import Advice, ConstructProgress, StageNotes
 from app.model.memory import MemoryKey
-from app.model.names import Mode, Severity, SubProblemName, Trigger
+from app.model.names import Effort, Mode, Severity, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
@@ -27,6 +27,7 @@ from app.search.objective import objective_for
 from app.search.sessions import open_parallel
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
+    BY_EFFORT,
     MENDING,
     RECOLLECT,
     REMEMBERING,
@@ -109,8 +110,9 @@ class ConstructPhase:
 
     def __init__(self, sessions: int = 4, stages: Sequence[SearchStage] = STAGES) -> None:
         self._sessions = max(1, sessions)
-        self._stages = tuple(stages)
-        self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *stages)}
+        self._by_effort = {**BY_EFFORT, Effort.NORMAL: tuple(stages)}
+        every = (stage for table in self._by_effort.values() for stage in table)
+        self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *every, *stages)}
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Run the next stage, or measure the build when none is left.
@@ -125,8 +127,9 @@ class ConstructPhase:
             before = ctx.state.construction.notes
             founded = is_founded(ctx.state.blueprint, plan, ctx.demands.level)
             known = before.reopened if before.reopened and founded else None
-            chosen = self._chosen(ctx.state, known)
-            chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
+            stages = self._by_effort[ctx.request.effort]
+            chosen = _chosen(stages, ctx.state, known)
+            chosen = with_advice(chosen) if _is_advised(ctx) else chosen
             notes = StageNotes(evaluations=before.evaluations) if known is None else changed(before, reopened=[])
             progress = ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
             if ctx.state.iteration == 0 and ctx.request.mode is Mode.INITIAL:
@@ -140,25 +143,18 @@ class ConstructPhase:
     ) -> tuple[PhaseContext, ConstructProgress]:
         """Read memory, once: what it said goes into the notes, so it is the same after a crash."""
         key = MemoryKey.of(plan.delivery.skill_id, ctx.demands.goal, ctx.engine.version)
-        here = situation_of(plan, ctx.invariants, ctx.demands)
+        here = situation_of(plan, ctx.invariants, ctx.demands, ctx.request.effort)
         usual = habits(await ctx.memory.wishes(ctx.owner), ctx.invariants)
         ctx = replace(ctx, state=changed(ctx.state, habits=usual))
         recalled = await ctx.memory.recall(key, ctx.owner)
         ctx = replace(ctx, state=changed(ctx.state, memory_digest=digest_of(recalled)))
         found = begun_with(recalled, here)
-        if found is None:
+        if found is None or ctx.request.effort is Effort.QUICK:
             return ctx, progress
-        chosen = warm_stages(self._stages, whole=bool(found.whole))
-        chosen = with_advice(chosen) if ctx.reasoner.advises else chosen
+        chosen = warm_stages(self._by_effort[ctx.request.effort], whole=bool(found.whole))
+        chosen = with_advice(chosen) if _is_advised(ctx) else chosen
         notes = changed(progress.notes, remembered=found)
         return ctx, changed(progress, pending=[*chosen, MEASURE], notes=notes)
-
-    def _chosen(self, state: BuildState, reopened: list[SubProblemName] | None) -> list[str]:
-        """Return the stages to run: all, those that the reopened questions concern, or mere repairs."""
-        now = state.demanded(state.iteration)
-        if reopened is not None and now and all(constraint.local for constraint in now):
-            return repairs_for(self._stages, [constraint.demand for constraint in now])
-        return stages_for(self._stages, reopened)
 
     async def _advance(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         name = progress.pending[0]
@@ -172,16 +168,8 @@ class ConstructPhase:
                 result = await with_gaps(ctx, panel, result)
         evaluations = progress.notes.evaluations + panel.trials
         if name == RECOLLECT:
-            progress = self._recollected(progress, result.notes)
+            progress = _recollected(self._by_effort[ctx.request.effort], progress, result.notes)
         return PhaseResult(_after_stage(ctx.state, stage, progress, result, evaluations))
-
-    def _recollected(self, progress: ConstructProgress, notes: StageNotes) -> ConstructProgress:
-        """Return the progress with all stages to do when no whole build was taken: then there is none to improve."""
-        if notes.recollected is not None and notes.recollected.part == "whole":
-            return progress
-        left = [stage.name for stage in self._stages if stage.name not in progress.done]
-        advised = with_advice(left) if ADVICE in progress.pending else left
-        return changed(progress, pending=[progress.pending[0], *advised, MEASURE])
 
     async def _measure(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         """Measure in a session that has held nothing else: the engine's numbers drift with what it held before."""
@@ -205,6 +193,27 @@ class ConstructPhase:
         )
         trigger = Trigger.ASSUMPTION_FAILED if broken else Trigger.CONSTRUCTED
         return PhaseResult(state, trigger, xml=None if broken else xml)
+
+
+def _chosen(stages: Sequence[SearchStage], state: BuildState, reopened: list[SubProblemName] | None) -> list[str]:
+    """Return the stages to run: all, those that the reopened questions concern, or mere repairs."""
+    now = state.demanded(state.iteration)
+    if reopened is not None and now and all(constraint.local for constraint in now):
+        return repairs_for(stages, [constraint.demand for constraint in now])
+    return stages_for(stages, reopened)
+
+
+def _recollected(stages: Sequence[SearchStage], progress: ConstructProgress, notes: StageNotes) -> ConstructProgress:
+    """Return the progress with all stages to do when no whole build was taken: then there is none to improve."""
+    if notes.recollected is not None and notes.recollected.part == "whole":
+        return progress
+    left = [stage.name for stage in stages if stage.name not in progress.done]
+    advised = with_advice(left) if ADVICE in progress.pending else left
+    return changed(progress, pending=[progress.pending[0], *advised, MEASURE])
+
+
+def _is_advised(ctx: PhaseContext) -> bool:
+    return ctx.reasoner.advises and ctx.request.effort is not Effort.QUICK
 
 
 async def _worth(ctx: SearchContext, stats: Stats, inspection: Inspection) -> float:

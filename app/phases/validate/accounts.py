@@ -11,7 +11,7 @@ from app.core.errors import EngineError
 from app.model.base import changed
 from app.model.experiments import Spending
 from app.model.moves import Locks
-from app.model.names import SubProblemName, Trigger
+from app.model.names import Effort, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, Option, SubProblem
@@ -67,7 +67,8 @@ async def accounted(ctx: PhaseContext) -> BuildState:
         return state
     assert state.blueprint is not None
     assert state.stats is not None
-    values, main = await _measured(ctx)
+    own_group = state.blueprint.main_group
+    values, main = ({}, own_group) if ctx.request.effort is Effort.QUICK else await _measured(ctx)
     gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
     rows = spending_of(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, main)
     subs = {name: _told(sub, rows.get(name, []), values) for name, sub in state.sub_problems.items()}

@@ -25,6 +25,7 @@ from app.model.facts import BaseFact
 from app.model.names import Demand
 from app.model.stats import DPS
 from app.search.base import SearchContext, StageResult
+from app.search.effort import LIMITS
 from app.search.gear.bases import (
     ARMOUR_SLOTS,
     FLASK_SLOTS,
@@ -40,7 +41,7 @@ from app.search.gear.bases import (
     weapon_pairs,
 )
 from app.search.gear.pool import SlotPool, best_tiers, plain_item, slot_pool, wording
-from app.search.gear.search import ROUNDS, ROUNDS_AGAIN, GearSearch, UniqueSelection, as_item, measured_alone, wearable
+from app.search.gear.search import GearSearch, UniqueSelection, as_item, measured_alone, wearable
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
@@ -126,16 +127,17 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
         [*gone, *(Equip(item=item) for item in named)] if any(i not in before.items.values() for i in named) else []
     )
     await incumbent.commit([*worn_first, *plainly(incumbent.blueprint, pools)])
-    await AttributeSearch(incumbent, await main_graph(ctx)).run()
+    limits = LIMITS[ctx.effort]
+    await AttributeSearch(incumbent, await main_graph(ctx), limits.at_once).run()
     search = GearSearch(incumbent, pools, unwanted(ctx))
     await search.start()
-    known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools))
-    await search.craft(ROUNDS if thorough else ROUNDS_AGAIN)
+    known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools) if limits.uniques else [])
+    await search.craft(limits.gear_rounds if thorough else limits.gear_again)
     selection = UniqueSelection(search, known, alone)
     if known:
         await selection.run(ctx.demands.floors.gear.max_uniques)
     if thorough and selection.worn:
-        await search.recraft()
+        await search.recraft(limits.gear_again)
     if thorough:
         await search.exchange()
     crafted = any(item.rarity == "RARE" and (item.prefixes or item.suffixes) for item in before.items.values())

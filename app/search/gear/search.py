@@ -23,7 +23,6 @@ from app.search.gear.values import RECOVERY, OptionValues, Values, items_of, mea
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard
 
-ROUNDS, ROUNDS_AGAIN = 4, 2
 STALE = 0.02
 """Gain in score below which a round counts as stale."""
 ADDITIONS = 5
@@ -49,13 +48,13 @@ class GearSearch:
         self.plain_items = items_of(self.incumbent.blueprint, self.pools)
         self.plain_blueprint = self.incumbent.blueprint
 
-    async def craft(self, rounds: int = ROUNDS) -> None:
+    async def craft(self, rounds: int) -> None:
         """Dress the plain build; it ends with the best that was found, every line of it understood by the engine."""
         await self._improve(self.plain, rounds)
 
-    async def recraft(self) -> None:
+    async def recraft(self, rounds: int) -> None:
         """Choose anew on what is worn, because what options are worth has changed."""
-        await self._improve(await measure(self.incumbent, self.pools, self.plain.effect), ROUNDS_AGAIN)
+        await self._improve(await measure(self.incumbent, self.pools, self.plain.effect), rounds)
 
     async def _improve(self, values: OptionValues, rounds: int) -> None:
         """Choose, put on and measure again, while the last two choices between them are better than those before.

@@ -10,9 +10,6 @@ from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.graph import PassiveGraph
 from app.search.skills.gems import mentions
 
-WIDTH = 10
-"""Sets kept per number of points spent."""
-
 WANTED = 0.05
 """Worth of a passive that the plan asks for: decides where the calculator sees little."""
 
@@ -28,7 +25,8 @@ Owned = frozenset[int]
 class AscendancySelection:
     """Searches the ascendancy's passives on an incumbent; `wanted` are the plan's, `keywords` break ties.
 
-    `named`: per passive that the user named the ids that fulfil it; one of each is taken before anything else.
+    `named`: per passive that the user named the ids that fulfil it; one of each is taken before anything else. `width`:
+    sets kept per number of points spent.
     """
 
     incumbent: Incumbent
@@ -37,6 +35,7 @@ class AscendancySelection:
     keywords: tuple[str, ...] = ()
     banned: frozenset[int] = frozenset()
     named: tuple[frozenset[int], ...] = ()
+    width: int = 10
 
     async def run(self, points: int) -> Owned:
         """Replace the allocated ascendancy passives by the best set of `points` points and return what is allocated.
@@ -73,7 +72,7 @@ class AscendancySelection:
         return len(owned & self.graph.bought)
 
     def _top(self, layer: dict[Owned, float]) -> list[Owned]:
-        return sorted(layer, key=lambda owned: (-layer[owned], sorted(owned)))[:WIDTH]
+        return sorted(layer, key=lambda owned: (-layer[owned], sorted(owned)))[: self.width]
 
     def _extensions(self, kept: Iterable[Owned], points: int) -> list[Owned]:
         """Return the sets with one route more, and with each exclusive option of its target if that has any."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from app.model.base import changed
@@ -13,13 +14,20 @@ from app.search.passives.graph import PassiveGraph
 
 MOST_SWITCHES = 60
 
+PER_PASSIVE = 5.0
+"""Points that an attribute passive gives."""
+
 
 @dataclass(frozen=True)
 class AttributeSearch:
-    """Switches the attribute passives of the incumbent's build."""
+    """Switches the attribute passives of the incumbent's build.
+
+    `at_once`: switch as many as are missing together instead of one by one; coarser, and a commit instead of many.
+    """
 
     incumbent: Incumbent
     graph: PassiveGraph
+    at_once: bool = False
 
     def travel(self) -> list[PassiveNode]:
         """Return the allocated attribute passives in order of id."""
@@ -44,11 +52,13 @@ class AttributeSearch:
     async def _serve(self, attribute: Attribute) -> bool:
         """Switch the passive that costs least to the attribute; False when none can be spared."""
         missing = self._missing(self.incumbent.outputs)
-        donors: dict[Attribute | None, PassiveNode] = {}
+        donors: dict[Attribute | None, list[PassiveNode]] = {}
         for node in self.travel():
             if node.attribute is not attribute:
-                donors.setdefault(node.attribute, node)
-        options = [self._switch([node], attribute) for node in donors.values()]
+                donors.setdefault(node.attribute, []).append(node)
+        gap = self.incumbent.objective.attribute_gaps(self.incumbent.outputs)[attribute][1]
+        count = max(1, math.ceil(gap / PER_PASSIVE)) if self.at_once else 1
+        options = [self._switch(nodes[:count], attribute) for nodes in donors.values()]
         outputs = await self.incumbent.outputs_of(options)
         scored = [
             (-self.incumbent.objective.score(found), index)

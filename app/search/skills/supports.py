@@ -30,6 +30,7 @@ class SupportRules:
 
     `lineage`: how many lineage supports this group may hold, given those of the others. `required`: those that the
     user named; they are in the group, whatever they are worth there, where the skill can be supported by them.
+    `exchanges`: whether a full set is improved by exchanging one or two.
     """
 
     level: int
@@ -39,6 +40,7 @@ class SupportRules:
     slots: int | None = None
     lineage: int = MOST_LINEAGE
     required: tuple[str, ...] = ()
+    exchanges: bool = True
 
     def allows(self, fact: GemFact) -> bool:
         """Return whether the character may use the support at all; lineage supports are boss drops, unless named."""
@@ -90,8 +92,9 @@ class SupportSelection:
             if len(self.kept) < self.rules.room and self._fits(self.kept, named):
                 self.kept = joined(self.kept, [named])
         team = await self._grow(self.kept, short)
-        team = await self._exchange(team, short)
-        team = await self._grow(team, short)
+        if self.rules.exchanges:
+            team = await self._exchange(team, short)
+            team = await self._grow(team, short)
         current = joined((), (g.gem_id for g in self.group.gems[1:]))
         await self._score([team, current])
         lacking = not set(self.kept) <= set(current)

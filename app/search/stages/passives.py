@@ -12,6 +12,7 @@ from app.model.construction import OtherTree, StageNotes
 from app.model.facts import NodeFact
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
+from app.search.effort import LIMITS
 from app.search.gear.jewels import JewelSearch, JewelSockets
 from app.search.incumbent import Incumbent
 from app.search.objective import Guard, objective_for
@@ -63,11 +64,6 @@ LIFE_COST = "converted to life cost"
 """Pays with what a build on energy shield hardly recovers, and cannot pay at all once its life cannot change."""
 
 
-GROWING = TreeLimits(trials=2000)
-POLISHING = TreeLimits(reach=10, trials=4000)
-"""Before there is gear a rough tree is enough; afterwards trades may look further than spending does."""
-
-
 async def ascend(ctx: SearchContext) -> StageResult:
     """Spend the ascendancy points of the level."""
     graph = await ascendancy_graph(ctx)
@@ -76,7 +72,8 @@ async def ascend(ctx: SearchContext) -> StageResult:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
     named, banned = await _named(ctx), frozenset(ctx.plan.scaling.excluded_nodes)
     wanted = tuple(ctx.plan.ascendancy.notables)
-    search = AscendancySelection(incumbent, graph, wanted, tuple(ctx.plan.scaling.keywords), banned, named)
+    keywords, width = tuple(ctx.plan.scaling.keywords), LIMITS[ctx.effort].width
+    search = AscendancySelection(incumbent, graph, wanted, keywords, banned, named, width)
     owned = await search.run(ctx.demands.floors.ascendancy_points)
     names = ", ".join(graph.nodes[n].name for n in sorted(owned) if graph.nodes[n].kind in ("notable", "keystone"))
     return StageResult(incumbent.blueprint, label=f"{ctx.plan.ascendancy.ascendancy}: {names}")
@@ -85,7 +82,7 @@ async def ascend(ctx: SearchContext) -> StageResult:
 async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
     incumbent = await _opened(ctx)
-    search = await _search(ctx, incumbent, GROWING)
+    search = await _search(ctx, incumbent, LIMITS[ctx.effort].growing)
     await search.fit(ctx.demands.floors.passive_points)
     await search.improve()
     return StageResult(
@@ -106,7 +103,7 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     """Give back the worst passives and spend the points better, now that gear and supports are known."""
     incumbent = await _opened(ctx)
     jewel = await JewelSearch(ctx, incumbent, await main_graph(ctx)).best()
-    search = await _search(ctx, incumbent, POLISHING, JewelSockets(incumbent, jewel))
+    search = await _search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
     await search.fit(ctx.demands.floors.passive_points)
     helped = await search.improve()
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
@@ -135,9 +132,9 @@ async def finish(ctx: SearchContext) -> StageResult:
         changes.append(SetGroup(index=index, group=changed(group, gems=kept)))
     if changes:
         await incumbent.commit(changes)
-    search = await _search(ctx, incumbent, POLISHING)
+    search = await _search(ctx, incumbent, LIMITS[ctx.effort].polishing)
     await search.fit(ctx.demands.floors.passive_points)
-    await AttributeSearch(incumbent, search.graph).run()
+    await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
     order = await search.levelling()
     await incumbent.rewind(ordered(incumbent.blueprint, order))
     return StageResult(

@@ -11,6 +11,7 @@ from app.model.construction import StageNotes
 from app.model.names import Attribute, Demand
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext, StageResult
+from app.search.effort import LIMITS
 from app.search.gear.bases import usable
 from app.search.gear.loadout import charm_changes, flasks, named_uniques, plainly, pools_of, unwanted
 from app.search.gear.pool import SlotPool
@@ -105,7 +106,7 @@ async def mend_gear(ctx: SearchContext) -> StageResult:
         await incumbent.commit(plainly(incumbent.blueprint, pools))
         search = GearSearch(incumbent, pools, unwanted(ctx))
         await search.start()
-        await search.craft()
+        await search.craft(LIMITS[ctx.effort].gear_rounds)
         await search.exchange()
     if not damage.gone and incumbent.score < score - EPSILON:
         await incumbent.rewind(before)

@@ -15,6 +15,7 @@ from app.model.facts import GemFact
 from app.model.names import Demand, Goal
 from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
+from app.search.effort import LIMITS
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import Incumbent
 from app.search.objective import Guard, objective_for
@@ -161,7 +162,8 @@ async def _rules(
         ailments = [name for style in ctx.invariants.listed("style") for name in SUPPORTS.get(style, ())]
         named += [ids[name] for name in ailments if name in ids]
     level, gear, words = ctx.demands.level, ctx.demands.gear, ctx.plan.scaling.keywords
-    return SupportRules(level, gear, excluded, words, slots, lineage, tuple(named))
+    exchanges = LIMITS[ctx.effort].exchanges
+    return SupportRules(level, gear, excluded, words, slots, lineage, tuple(named), exchanges)
 
 
 async def persistent_skills(ctx: SearchContext) -> StageResult:

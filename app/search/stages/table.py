@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.model.names import Demand, SubProblemName
+from app.model.names import Demand, Effort, SubProblemName
 from app.search.base import SearchContext, StageResult
 from app.search.gear.loadout import draft_gear, optimise_gear
 from app.search.stages.memory import keep_better, recollect
@@ -66,6 +66,28 @@ STAGES: tuple[SearchStage, ...] = (
     _stage("finish", "finishing touches", finish, Q),
 )
 
+
+async def quickly(ctx: SearchContext) -> StageResult:
+    """Make a whole build in one session: what a stage of its own costs is mostly a session loaded anew."""
+    notes, blueprint = ctx.notes, ctx.blueprint
+    for work in (found, main_supports, ascend, grow_tree, draft_gear, finish):
+        result = await work(replace(ctx, blueprint=blueprint, notes=notes))
+        blueprint, notes = result.blueprint, notes.joined(result.notes)
+    return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name}: a first draft of everything")
+
+
+QUICK: tuple[SearchStage, ...] = (_stage("draft", "drafting a whole build", quickly, Q),)
+_AGAIN: tuple[SearchStage, ...] = (
+    _stage("polish_again", "polishing the passive tree again", polish_tree, [], ["refit_gear"]),
+    _stage("refit_again", "fitting gear once more", optimise_gear, [], ["polish_again"]),
+)
+_at = [stage.name for stage in STAGES].index("attributes")
+BY_EFFORT: Mapping[Effort, tuple[SearchStage, ...]] = {
+    Effort.QUICK: QUICK,
+    Effort.NORMAL: STAGES,
+    Effort.DEEP: (*STAGES[:_at], *_AGAIN, *STAGES[_at:]),
+}
+"""A quick build is drafted once; a deep one goes over tree and gear a second time, each knowing the other."""
 
 MENDING: tuple[SearchStage, ...] = (
     _stage("mend_tree", "connecting passives again", mend_tree),

@@ -40,6 +40,7 @@ async def test_accepts_a_prompt_and_says_where_to_look(api: httpx.AsyncClient, w
         ({"prompt": PROMPT, "level": 200}, "body.level"),
         ({"prompt": PROMPT, "level": "high"}, "body.level"),
         ({"prompt": PROMPT, "gear": "best"}, "body.gear"),
+        ({"prompt": PROMPT, "effort": "lazy"}, "body.effort"),
         ({"prompt": PROMPT, "engine": "abacus"}, "body.engine"),
         ({"prompt": PROMPT, "mode": "refinement"}, "parent_id"),
         ({"prompt": PROMPT, "colour": "blue"}, "body.colour"),
@@ -64,6 +65,15 @@ async def test_refuses_what_cannot_be_used(
     assert problem["code"] == "invalid_input"
     assert place in [found["place"] for found in problem["errors"]]
     assert not world.store.records
+
+
+async def test_effort_is_kept_with_the_request_and_belongs_to_its_key(api: httpx.AsyncClient, world: World) -> None:
+    key = {"Idempotency-Key": "one"}
+    made = await api.post("/v1/builds", json={"prompt": PROMPT, "effort": "quick"}, headers=key)
+    assert made.json()["effort"] == "quick"
+    assert world.store.records[made.json()["id"]].request.effort == "quick"
+    assert (await api.post("/v1/builds", json={"prompt": PROMPT}, headers=key)).status_code == 409
+    assert (await api.post("/v1/builds", json={"prompt": PROMPT})).json()["effort"] == "normal"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"sorceress"', b"\xff\xfe\x00", b"\x89PNG\r\n\x1a\n"])
