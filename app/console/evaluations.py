@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
-import yaml
+from pydantic import TypeAdapter
 
 from app.console.exits import Exit
 from app.core.config import Settings
@@ -17,7 +17,9 @@ from app.core.errors import InputError
 from app.core.logs import set_up_logging
 from app.metrics.comparison import Comparison
 from app.metrics.deltas import Delta, Deltas
-from app.metrics.expectations import Expectations, Verdict
+from app.metrics.documents import Document
+from app.metrics.expectations import Expectations, Verdict, check_usable
+from app.metrics.limits import InvalidMatcher
 from app.model.evaluations import EvaluationRun
 from app.model.record import EngineChoice, ReasonerChoice
 from app.service.evaluations import load_suite, passed_of
@@ -136,7 +138,7 @@ async def check_expectations(settings: Settings, file: Path, build_id: str, as_j
     """Print every check; exit 1 when one failed, 2 when the file cannot be used.
 
     Raises:
-        InputError: the file cannot be read, or is not YAML or JSON.
+        InputError: the file cannot be used.
     """
     wanted = await asyncio.to_thread(read_expectations, file)
     async with open_reading(settings) as store:
@@ -149,15 +151,16 @@ def read_expectations(file: Path) -> Expectations:
     """Return the expectations in a YAML or JSON file.
 
     Raises:
-        InputError: it cannot be read, or is not YAML.
-        pydantic.ValidationError: it does not hold expectations.
+        InputError: it cannot be read, or does not hold expectations.
+        InvalidMatcher: a matcher or pattern in it is unusable.
     """
+    document = Document(file)
+    wanted = document.read(TypeAdapter(Expectations))
     try:
-        return Expectations.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read {file}: {error}.") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{file} is neither YAML nor JSON: {error}") from error
+        check_usable(wanted)
+    except InvalidMatcher as error:
+        raise document.unusable(error) from error
+    return wanted
 
 
 def verdict_text(verdict: Verdict) -> str:

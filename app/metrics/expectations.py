@@ -2,21 +2,22 @@
 
 Evaluated on persisted calls only, within a bounded time. `expect` entries are independent unless they say
 `order: in_order` (each must match after the previous in-order one) or `times` (then a call counts for one expectation
-only).
+only). Where nothing is recorded nothing is known, and what is not known does not pass.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import AfterValidator, Field, StrictBool, model_validator
 
-from app.core.errors import InputError
-from app.metrics.limits import check_time, compile_pattern, in_time
+from app.metrics.assignment import Demand, assign
+from app.metrics.limits import InvalidMatcher, check_time, compile_pattern, in_time, placed
 from app.metrics.matchers import Match, Matcher, parse_matcher
-from app.model.base import Model
+from app.model.base import Model, changed
 
 _MISSING: Final = object()
 
@@ -30,7 +31,8 @@ def parse_arguments(specs: Mapping[str, object]) -> dict[str, Matcher]:
     matchers = {}
     for key, spec in specs.items():
         check_time()
-        matchers[str(key)] = parse_matcher(spec)
+        with placed(str(key)):
+            matchers[str(key)] = parse_matcher(spec)
     return matchers
 
 
@@ -69,7 +71,13 @@ def is_missing(value: object) -> bool:
     return value is _MISSING
 
 
-ToolName = Annotated[str, Field(min_length=1, max_length=200)]
+def _named(tool: str) -> str:
+    if not tool.strip():
+        raise ValueError("a tool name is blank")
+    return tool
+
+
+ToolName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_named)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000, strict=True)]
 Arguments = Annotated[dict[str, Any], Field(max_length=50)]
 
@@ -115,7 +123,7 @@ class Forbidden(Model):
 
 
 class Expectations(Model):
-    """A whole request; at least one constraint must be given."""
+    """A whole request; at least one constraint must be given. Tools are exact names, or `/regex/` over whole names."""
 
     expect: list[Expectation] = Field(default_factory=list, max_length=200)
     required_tools: list[ToolName] = Field(default_factory=list, max_length=200)
@@ -171,50 +179,75 @@ def evaluate(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
         return _evaluated(wanted, calls)
 
 
+NO_CALLS = "no call is recorded, so nothing is known"
+NO_ROUNDS = "of no recorded call the round is known"
+
+
 def _evaluated(wanted: Expectations, calls: Sequence[RecordedCall]) -> Verdict:
-    finders, forbidden = _finders(wanted)
-    checks = _check_expected(wanted.expect, finders, calls)
-    for name in wanted.required_tools:
-        matched = [call.sequence for call in calls if call.tool_name == name]
+    finders = _finders(wanted)
+    checks = _check_expected(wanted.expect, finders.expected, calls)
+    for name, find in finders.required:
+        matched = [call.sequence for call in calls if find(call)[0]]
         reason = f"called {len(matched)} times" if matched else "never called"
         checks.append(Check(name=f"required {name}", passed=bool(matched), reason=reason, matched=matched))
-    for name, find in forbidden:
+    for name, find in finders.forbidden:
         matched = [call.sequence for call in calls if find(call)[0]]
         reason = f"called by {matched}" if matched else "never called"
         checks.append(Check(name=f"forbidden {name}", passed=not matched, reason=reason, matched=matched))
-    rounds = max((call.turn for call in calls), default=0)
-    bounds: list[tuple[str, int | None, int, Callable[[int, int], bool]]] = [
+    checks += _check_bounds(wanted, calls)
+    if not calls:
+        checks = [changed(check, passed=False, reason=NO_CALLS) for check in checks]
+    passed = sum(check.passed for check in checks)
+    return Verdict(passed=passed == len(checks), score=passed / len(checks), checks=checks)
+
+
+def _check_bounds(wanted: Expectations, calls: Sequence[RecordedCall]) -> list[Check]:
+    rounds = max((call.turn for call in calls), default=0) or None
+    bounds: list[tuple[str, int | None, int | None, Callable[[int, int], bool]]] = [
         ("min_calls", wanted.min_calls, len(calls), operator.ge),
         ("max_calls", wanted.max_calls, len(calls), operator.le),
         ("max_rounds", wanted.max_rounds, rounds, operator.le),
     ]
-    checks += [
-        Check(name=name, passed=fits(have, bound), reason=f"{have} recorded, bound {bound}")
+    return [
+        Check(name=name, passed=False, reason=f"{NO_ROUNDS}, bound {bound}")
+        if have is None
+        else Check(name=name, passed=fits(have, bound), reason=f"{have} recorded, bound {bound}")
         for name, bound, have, fits in bounds
         if bound is not None
     ]
-    passed = sum(check.passed for check in checks)
-    return Verdict(passed=passed == len(checks), score=passed / len(checks), checks=checks)
 
 
 Finder = Callable[[RecordedCall], tuple[bool, str]]
 
 
-def _finders(wanted: Expectations) -> tuple[list[Finder], list[tuple[str, Finder]]]:
-    """Return what finds the calls of each expectation, and with its name of each forbidden tool."""
-    expected = [_finder(item.tool, item.args, item.require_ok) for item in wanted.expect]
-    return expected, [_forbidden_finder(item) for item in wanted.forbidden_tools]
+@dataclass(frozen=True)
+class _Finders:
+    """What finds the calls of each expectation, and with its name of each required and forbidden tool."""
+
+    expected: list[Finder]
+    required: list[tuple[str, Finder]]
+    forbidden: list[tuple[str, Finder]]
+
+
+def _finders(wanted: Expectations) -> _Finders:
+    found = _Finders([], [], [])
+    for number, item in enumerate(wanted.expect):
+        with placed(f"expect.{number}"):
+            found.expected.append(_finder(item.tool, item.args, item.require_ok))
+    for number, name in enumerate(wanted.required_tools):
+        with placed(f"required_tools.{number}"):
+            found.required.append((name, _finder(name, {}, require_ok=False)))
+    for number, one in enumerate(wanted.forbidden_tools):
+        with placed(f"forbidden_tools.{number}"):
+            found.forbidden.append(_forbidden_finder(one))
+    return found
 
 
 def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
     """Return what tells whether a call is the one, and why not when only its arguments are wrong."""
-    if len(tool) > 2 and tool.startswith("/") and tool.endswith("/"):
-        pattern = compile_pattern(tool[1:-1])
-    elif tool.strip():
-        pattern = None
-    else:
-        raise InputError("a tool name is blank")
-    matchers = parse_arguments(args)
+    pattern = _pattern(tool)
+    with placed("args"):
+        matchers = parse_arguments(args)
 
     def find(call: RecordedCall) -> tuple[bool, str]:
         check_time()
@@ -229,6 +262,19 @@ def _finder(tool: str, args: dict[str, Any], require_ok: bool) -> Finder:
     return find
 
 
+def _pattern(tool: str) -> Any:
+    """Return the compiled pattern, None of an exact name.
+
+    Raises:
+        InvalidMatcher: the pattern is blank, or is none.
+    """
+    if not (len(tool) > 1 and tool.startswith("/") and tool.endswith("/")):
+        return None
+    if not tool[1:-1].strip():
+        raise InvalidMatcher("a tool's pattern is blank")
+    return compile_pattern(tool[1:-1])
+
+
 def _forbidden_finder(item: str | Forbidden) -> tuple[str, Finder]:
     forbidden = Forbidden(tool=item) if isinstance(item, str) else item
     return forbidden.tool, _finder(forbidden.tool, forbidden.args, require_ok=False)
@@ -237,22 +283,21 @@ def _forbidden_finder(item: str | Forbidden) -> tuple[str, Finder]:
 def _check_expected(
     wanted: Sequence[Expectation], finders: Sequence[Finder], calls: Sequence[RecordedCall]
 ) -> list[Check]:
-    consumed: set[int] = set()
-    last_in_order = 0
-    checks = []
-    for item, find in zip(wanted, finders, strict=True):
-        after = last_in_order if item.order == "in_order" else 0
-        free = [call for call in calls if call.sequence > after and not (item.times and call.sequence in consumed)]
-        verdicts = [(call.sequence, *find(call)) for call in free]
-        matched = [sequence for sequence, ok, _ in verdicts if ok]
+    verdicts = [[(call.sequence, *find(call)) for call in calls] for find in finders]
+    demands = []
+    for item, found in zip(wanted, verdicts, strict=True):
         times = item.times or Times()
-        enough = len(matched) >= times.min and (times.max is None or len(matched) <= times.max)
-        reasons = [f"call {sequence}: {reason}" for sequence, ok, reason in verdicts if not ok and reason]
-        found = f"{len(matched)} matching calls, wanted {times.min} to {times.max if times.max is not None else 'any'}"
-        reason = found if matched or not reasons else f"{found}; {'; '.join(reasons[:5])}"
-        checks.append(Check(name=f"expect {item.tool}", passed=enough, reason=reason, matched=matched))
-        if item.times:
-            consumed.update(matched)
-        if item.order == "in_order" and matched:
-            last_in_order = matched[0] if item.times is None else matched[-1]
+        matches = [sequence for sequence, ok, _ in found if ok]
+        in_order, consumes = item.order == "in_order", item.times is not None
+        demands.append(Demand(matches, times.min, times.max, in_order=in_order, consumes=consumes))
+    assign(demands)
+    checks = []
+    for item, demand, found in zip(wanted, demands, verdicts, strict=True):
+        most = demand.most if demand.most is not None else "any"
+        told = f"{len(demand.taken)} matching calls, wanted {demand.least} to {most}"
+        if len(demand.matches) > len(demand.taken):
+            told += f"; {len(demand.matches) - len(demand.taken)} more count for others or come out of order"
+        reasons = [f"call {sequence}: {reason}" for sequence, ok, reason in found if not ok and reason]
+        reason = told if demand.matches or not reasons else f"{told}; {'; '.join(reasons[:5])}"
+        checks.append(Check(name=f"expect {item.tool}", passed=demand.is_met, reason=reason, matched=demand.taken))
     return checks

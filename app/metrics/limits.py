@@ -6,6 +6,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import date
+from datetime import time as time_of_day
+from math import isfinite
 from typing import Any, Final
 
 import re2
@@ -25,6 +28,18 @@ class InvalidMatcher(InputError):
     """A matcher that can never be evaluated: the message says what is wrong with it."""
 
     code = "invalid_matcher"
+
+
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Have what is raised inside say where in the request it is: "expect.2.args.candidates: ..."."""
+    try:
+        yield
+    except InvalidMatcher as error:
+        inner = error.details.get("place")
+        whole = f"{place}.{inner}" if inner else place
+        sentence = error.details.get("reason", error.message)
+        raise InvalidMatcher(f"{whole}: {sentence}", place=whole, reason=sentence) from error
 
 
 @contextmanager
@@ -60,6 +75,10 @@ def check_size(parameter: Any) -> None:
         parts += 1
         if parts > MAX_PARTS or level > MAX_LEVELS:
             raise InvalidMatcher(f"a matcher has at most {MAX_PARTS} parts in {MAX_LEVELS} levels")
+        if isinstance(part, (date, time_of_day)):
+            raise InvalidMatcher(f"{part} is read as a date or time; put it into quotes to mean the text")
+        if isinstance(part, float) and not isfinite(part):
+            raise InvalidMatcher(f"{part} is no number that a call can have")
         if isinstance(part, Mapping):
             left += [(inner, level + 1) for inner in (*part.keys(), *part.values())][: MAX_PARTS + 1]
         elif isinstance(part, list):

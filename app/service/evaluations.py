@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from app.core.clock import Clock
 from app.core.config import resource_dir
 from app.core.errors import InputError
+from app.metrics.documents import Document
 from app.metrics.expectations import Expectations, check_usable, lookup, match_arguments, parse_arguments
+from app.metrics.limits import InvalidMatcher, placed
 from app.model.base import Model
 from app.model.evaluations import EvaluationRun, Finding, LabelSummary
 from app.model.names import BuildStatus, GearTier
@@ -58,10 +59,6 @@ def load_suite(source: str, only: list[str] | None = None) -> Suite:
             names = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
             raise InputError(f"There is no suite {source}; there are {names}, and any YAML file.")
     tasks = _tasks_in(path)
-    for task in tasks:
-        parse_arguments(task.facts)
-        if task.expectations is not None:
-            check_usable(task.expectations)
     kept = [task for task in tasks if not only or any(word in task.name for word in only)]
     if not kept:
         raise InputError(f"No task of {source} is called like {', '.join(only or [])}.")
@@ -69,18 +66,24 @@ def load_suite(source: str, only: list[str] | None = None) -> Suite:
 
 
 def _tasks_in(path: Path) -> list[SuiteTask]:
-    try:
-        tasks = TypeAdapter(list[SuiteTask]).validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read {path}: {error}.") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not YAML: {error}") from error
-    except ValidationError as error:
-        found = error.errors()[0]
-        raise InputError(f"{path}: {'.'.join(map(str, found['loc']))}: {found['msg']}.") from error
+    document = Document(path)
+    tasks = document.read(TypeAdapter(list[SuiteTask]))
     if len({task.name for task in tasks}) != len(tasks) or not tasks:
         raise InputError(f"{path}: a suite needs tasks, each with a name of its own.")
+    for number, task in enumerate(tasks):
+        _check_matchers(document, number, task)
     return tasks
+
+
+def _check_matchers(document: Document, number: int, task: SuiteTask) -> None:
+    try:
+        with placed("facts"):
+            parse_arguments(task.facts)
+        if task.expectations is not None:
+            with placed("expectations"):
+                check_usable(task.expectations)
+    except InvalidMatcher as error:
+        raise document.unusable(error, (number,)) from error
 
 
 MOST_TRIALS = 100

@@ -16,7 +16,7 @@ SUITE = """
   prompt: lightning sorceress for mapping
   level: 12
   gear: starter
-  expectations: {required_tools: [pob.build, pob.what_if], max_rounds: 5}
+  expectations: {required_tools: [pob.build, pob.what_if], max_calls: 5000}
   facts:
     /status: {equals: complete}
     /sub_problems/ascendancy/decision/choice/class_name: {equals: Sorceress}

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from app.metrics.expectations import Expectations, RecordedCall, Verdict, evaluate
+from app.console.evaluations import read_expectations
+from app.core.errors import InputError
+from app.metrics.expectations import Expectations, RecordedCall, Verdict, check_usable, evaluate
 from app.metrics.limits import InvalidMatcher
 
 
@@ -82,9 +88,129 @@ def test_counts(bounds: dict[str, int], passed: bool) -> None:
     assert check(CALLS, **bounds).passed is passed
 
 
-def test_no_calls_at_all() -> None:
-    assert check(calls=[], min_calls=0, max_calls=0).passed
-    assert not check(calls=[], required_tools=["x"]).passed
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"min_calls": 0, "max_calls": 0},
+        {"forbidden_tools": ["llm.chat"]},
+        {"max_rounds": 3},
+        {"required_tools": ["x"]},
+        {"expect": [{"tool": "x", "times": {"min": 0, "max": 0}}]},
+    ],
+)
+def test_where_nothing_is_recorded_nothing_passes(wanted: dict[str, Any]) -> None:
+    verdict = check(calls=[], **wanted)
+    assert (verdict.passed, verdict.score) == (False, 0.0)
+    assert all("no call is recorded" in one.reason for one in verdict.checks)
+
+
+def test_a_round_that_is_unknown_is_not_round_zero() -> None:
+    unknown = [call(1, "llm.chat"), call(2, "pob.stats")]
+    verdict = check(unknown, max_rounds=5)
+    assert not verdict.passed
+    assert "round is known" in verdict.checks[0].reason
+    assert check([*unknown, call(3, "llm.chat", turn=5)], max_rounds=5).passed
+    assert not check([*unknown, call(3, "llm.chat", turn=6)], max_rounds=5).passed
+
+
+def ordered(*tools: str, **times: int) -> list[dict[str, Any]]:
+    return [{"tool": tool, "order": "in_order", "times": times or {"min": 1}} for tool in tools]
+
+
+def sequence(tools: str) -> list[RecordedCall]:
+    return [call(number, tool) for number, tool in enumerate(tools, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("tools", "expect", "matched"),
+    [
+        ("aba", ordered("a", "b", "a"), [[1], [2], [3]]),
+        ("aaba", ordered("a", "b", "a"), [[1, 2], [3], [4]]),
+        ("aabb", ordered("a", "b", min=2), [[1, 2], [3, 4]]),
+        ("aba", ordered("a", "b", "a", min=1, max=1), [[1], [2], [3]]),
+        ("abba", ordered("a", "b", min=1), [[1], [2, 3]]),
+        ("aab", [*ordered("a"), {"tool": "a", "times": {"min": 1}}, *ordered("b")], [[1], [2], [3]]),
+        ("ab", [{"tool": "/a|b/", "times": {"min": 1}}, {"tool": "a", "times": {"min": 1}}], [[2], [1]]),
+        ("aa", [{"tool": "a", "times": {"min": 1, "max": 1}}, {"tool": "a", "times": {"min": 1, "max": 1}}], [[1], [2]]),
+        ("ab", [*ordered("/a|b/"), {"tool": "a", "times": {"min": 1}}], [[2], [1]]),
+    ],
+)
+def test_calls_are_assigned_and_not_gulped(tools: str, expect: list[dict[str, Any]], matched: list[list[int]]) -> None:
+    verdict = check(sequence(tools), expect=expect)
+    assert verdict.passed, [one.reason for one in verdict.checks]
+    assert [one.matched for one in verdict.checks] == matched
+
+
+@pytest.mark.parametrize(
+    ("tools", "expect", "passed"),
+    [
+        ("ba", ordered("a", "b"), [True, False]),
+        ("aab", ordered("a", "b", min=1, max=1), [False, True]),
+        ("aba", ordered("a", "b", min=1, max=1), [False, True]),
+        ("aaa", [{"tool": "a", "times": {"max": 1}}, {"tool": "a", "times": {"max": 1}}], [False, True]),
+        ("ab", ordered("a", "x", "b"), [True, False, True]),
+    ],
+)
+def test_what_is_too_much_or_out_of_order_fails(tools: str, expect: list[dict[str, Any]], passed: list[bool]) -> None:
+    assert [one.passed for one in check(sequence(tools), expect=expect).checks] == passed
+
+
+def test_an_assignment_is_found_wherever_there_is_one() -> None:
+    """Against trying out every assignment, for all sequences of up to five calls."""
+    patterns = [("a", 1, 1), ("/a|b/", 1, 2), ("b", 0, 1)]
+    expect = [{"tool": tool, "times": {"min": least, "max": most}} for tool, least, most in patterns]
+    fits = {"a": (0, 1), "b": (1, 2)}
+    for length in range(1, 6):
+        for tools in product("ab", repeat=length):
+            counts = ([owners.count(i) for i in range(3)] for owners in product(*(fits[tool] for tool in tools)))
+            possible = any(all(p[1] <= n <= p[2] for n, p in zip(c, patterns, strict=True)) for c in counts)
+            assert check(sequence("".join(tools)), expect=expect).passed is possible, tools
+
+
+def test_required_tools_may_be_patterns() -> None:
+    verdict = check(required_tools=[r"/pob\..*/", r"/llm\..*/"])
+    assert [one.passed for one in verdict.checks] == [True, False]
+    assert verdict.checks[0].matched == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"expect": [{"tool": "a"}, {"tool": "b", "args": {"x": {"regex": "["}}}]}, "expect.1.args.x: invalid regex"),
+        ({"required_tools": ["a", "/[/"]}, "required_tools.1: invalid regex"),
+        ({"forbidden_tools": ["/ /"]}, "forbidden_tools.0: a tool's pattern is blank"),
+        ({"expect": [{"tool": "//"}]}, "expect.0: a tool's pattern is blank"),
+        ({"expect": [{"tool": "a", "args": {"x": {"equals": float("nan")}}}]}, "expect.0.args.x: nan is no number"),
+        ({"expect": [{"tool": "a", "args": {"x": {"range": {"gt": float("inf")}}}}]}, "expect.0.args.x: inf is no"),
+        ({"expect": [{"tool": "a", "args": {"x": {"equals": date(2026, 1, 1)}}}]}, "expect.0.args.x: 2026-01-01"),
+    ],
+)
+def test_what_cannot_be_used_is_named_by_its_place(wanted: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidMatcher, match=re.escape(said)):
+        check_usable(Expectations.model_validate(wanted))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("max_calls: 3\nmax_calls: 4\n", "line 2: max_calls: is there twice"),
+        ('{"max_calls": 3,\n "max_calls": 4}', "line 2: max_calls: is there twice"),
+        ("expect:\n  - tool: a\n    args:\n      x: {equals: .nan}\n", "line 4: expect.0.args.x.equals: .nan"),
+        ('{"expect": [{"tool": "a",\n"args": {"x": {"equals": NaN}}}]}', "line 2: expect.0.args.x.equals: NaN"),
+        ("expect:\n  - tool: a\n    args: {x: {equals: 2026-01-01}}\n", "line 3: expect.0.args.x.equals: 2026-01-01"),
+        ("required_tools:\n  - a\n  - /[/\n", "line 3: required_tools.1: invalid regex"),
+        ("expect:\n  - tool: a\n    args:\n      x: {regex: '['}\n", "line 4: expect.0.args.x: invalid regex"),
+        ("max_calls: -1\n", "line 1: max_calls: Input should be"),
+        ("expect:\n  - tool: a\n  - tool: b\n    typo: 1\n", "line 4: expect.1.typo"),
+        ("- a\n", "line 1: Input should be"),
+        ("a: [\n", "not YAML, nor JSON"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "wanted.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_expectations(file)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +223,7 @@ def test_no_calls_at_all() -> None:
         {"expect": [{"tool": ""}]},
         {"expect": [{"tool": "x", "times": {"min": 2, "max": 1}}]},
         {"expect": [{"tool": "x", "typo": 1}]},
+        {"required_tools": ["a", "  "]},
     ],
 )
 def test_an_invalid_request_is_refused(wanted: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ def test_the_suite_that_ships_asks_something_of_every_class_at_every_stage() -> 
     assert {task.gear for task in suite.tasks} == {GearTier.STARTER, GearTier.MID, GearTier.ENDGAME}
     for task in suite.tasks:
         assert task.expectations is not None
-        assert task.expectations.max_rounds
+        assert task.expectations.max_calls
         assert any(pointer.endswith("/class_name") for pointer in task.facts)
     assert len(load_suite("classes", ["druid"]).tasks) == 3
 
