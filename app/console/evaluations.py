@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 
 from app.console.exits import Exit
 from app.core.config import Settings
-from app.core.errors import InputError
 from app.core.logs import set_up_logging
 from app.metrics.comparison import Comparison
 from app.metrics.deltas import Delta, Deltas

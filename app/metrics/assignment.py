@@ -135,7 +135,13 @@ class _Owners:
         """Move one of the demand's calls to another that has room for it."""
         for call in demand.taken:
             for other in (*self._ordered, *self._others):
-                if other is not demand and other.consumes and other.has_room and call in other.known and self._fits(call, other):
+                if (
+                    other is not demand
+                    and other.consumes
+                    and other.has_room
+                    and call in other.known
+                    and self._fits(call, other)
+                ):
                     demand.taken.remove(call)
                     return self._give(call, other)
         return False

@@ -131,7 +131,11 @@ def sequence(tools: str) -> list[RecordedCall]:
         ("abba", ordered("a", "b", min=1), [[1], [2, 3]]),
         ("aab", [*ordered("a"), {"tool": "a", "times": {"min": 1}}, *ordered("b")], [[1], [2], [3]]),
         ("ab", [{"tool": "/a|b/", "times": {"min": 1}}, {"tool": "a", "times": {"min": 1}}], [[2], [1]]),
-        ("aa", [{"tool": "a", "times": {"min": 1, "max": 1}}, {"tool": "a", "times": {"min": 1, "max": 1}}], [[1], [2]]),
+        (
+            "aa",
+            [{"tool": "a", "times": {"min": 1, "max": 1}}, {"tool": "a", "times": {"min": 1, "max": 1}}],
+            [[1], [2]],
+        ),
         ("ab", [*ordered("/a|b/"), {"tool": "a", "times": {"min": 1}}], [[2], [1]]),
     ],
 )
