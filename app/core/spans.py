@@ -49,12 +49,13 @@ _CURRENT: ContextVar[span | None] = ContextVar("span", default=None)
 
 
 class span:  # noqa: N801 - it is used as a statement
-    """A stretch of work; does nothing where nothing is traced, unless `always`.
+    """A stretch of work; does nothing where nothing is traced, unless `always`. Use each once.
 
-    `waited_ms` is what was waited in it (`SpanKind.WAIT`), known at its end. Use each once.
+    `waited_ms`: what was waited in it (`SpanKind.WAIT`), known at its end. `running`: how many stretches go on inside
+    it just now, since `mark`; -1 when it is over. `covered`: seconds in which there were any.
     """
 
-    __slots__ = ("_around", "_began", "_covered", "_cpu", "_mark", "_open", "_other_cpu", "_token", "total", "waited_ms")
+    __slots__ = ("_around", "_began", "_cpu", "_token", "covered", "mark", "other_cpu", "running", "total", "waited_ms")
 
     def __init__(self, name: str, kind: SpanKind, *, always: bool = False) -> None:
         around = _CURRENT.get()
@@ -62,10 +63,10 @@ class span:  # noqa: N801 - it is used as a statement
         self.waited_ms = 0.0
         self.total: SpanTotal | None = None
         if around is not None and around.total is not None:
-            inside = around.total.children
-            found = inside.get((name, kind))
+            known = around.total.children
+            found = known.get((name, kind))
             if found is None:
-                found = inside[name, kind] = SpanTotal(name, kind)
+                found = known[name, kind] = SpanTotal(name, kind)
             self.total = found
         elif always:
             self.total = SpanTotal(name, kind)
@@ -73,16 +74,16 @@ class span:  # noqa: N801 - it is used as a statement
     def __enter__(self) -> Self:
         if self.total is None:
             return self
-        self._open = 0
-        self._covered = self._other_cpu = 0.0
+        self.running = 0
+        self.covered = self.other_cpu = 0.0
         self._token: Token[span | None] = _CURRENT.set(self)
         self._cpu = thread_time()
-        self._began = self._mark = perf_counter()
+        self._began = self.mark = perf_counter()
         around = self._around
-        if around is not None:
-            if not around._open:
-                around._mark = self._began
-            around._open += 1
+        if around is not None and around.running >= 0:
+            if not around.running:
+                around.mark = self._began
+            around.running += 1
         return self
 
     def __exit__(
@@ -92,27 +93,54 @@ class span:  # noqa: N801 - it is used as a statement
         if total is None:
             return
         now = perf_counter()
-        if self._open > 0:
-            self._covered += now - self._mark
-        self._open = -1  # over: what was begun inside and goes on is no longer part of it
-        wall_ms = (now - self._began) * 1000
-        other_cpu = self._other_cpu
+        if self.running > 0:
+            self.covered += now - self.mark
+        self.running = -1
+        wall_ms, other_cpu = (now - self._began) * 1000, self.other_cpu
         total.calls += 1
         total.wall_ms += wall_ms
-        total.covered_ms += self._covered * 1000
+        total.covered_ms += self.covered * 1000
         total.cpu_ms += (thread_time() - self._cpu) * 1000 + other_cpu
         if total.kind is SpanKind.WAIT:
             self.waited_ms += wall_ms
         _CURRENT.reset(self._token)
         around = self._around
-        if around is not None and around._open > 0:
-            around._open -= 1
-            if not around._open:
-                around._covered += now - around._mark
-            around._other_cpu += other_cpu
+        if around is not None and around.running > 0:
+            around.running -= 1
+            if not around.running:
+                around.covered += now - around.mark
+            around.other_cpu += other_cpu
             around.waited_ms += self.waited_ms
 
     def add_cpu(self, milliseconds: float) -> None:
         """Note processor time that another process used for it."""
         if self.total is not None:
-            self._other_cpu += milliseconds
+            self.other_cpu += milliseconds
+
+
+class Trace:
+    """Everything that is done from here on, cut into parts; begin and close it in one task."""
+
+    def __init__(self) -> None:
+        self._root = _root()
+
+    def cut(self) -> SpanTotal:
+        """Return the part since the last cut, whole, and begin the next."""
+        done = self.close()
+        self._root = _root()
+        return done
+
+    def close(self) -> SpanTotal:
+        """Return the part since the last cut; nothing is traced any more."""
+        self._root.__exit__(None, None, None)
+        assert self._root.total is not None
+        return self._root.total
+
+
+def _root() -> span:
+    """Begin a stretch that is inside no other."""
+    token = _CURRENT.set(None)
+    root = span("build", SpanKind.FRAME, always=True)
+    _CURRENT.reset(token)
+    root.__enter__()
+    return root

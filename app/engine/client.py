@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from app.core.errors import BadImport, EngineError, EngineGarbage, EngineRefused
+from app.core.spans import SpanKind, span
 from app.engine.channel import BIG_BYTES, Channel
 from app.engine.files.xml import canonical
 from app.model.base import Model
@@ -80,7 +81,7 @@ class ProcessSession:
 
     async def build(self, blueprint: Blueprint) -> BuildReport:
         """Load the blueprint, replacing what was there."""
-        async with self._lock, self._fresh() as channel:
+        async with self._turn(), self._fresh() as channel:
             report = await self._build(channel, blueprint)
             self._truth = _Truth(blueprint, report.dropped_nodes)
             return report
@@ -95,21 +96,21 @@ class ProcessSession:
             clean = await asyncio.to_thread(canonical, xml)
         except BadImport as exc:
             raise EngineRefused(exc.message) from exc
-        async with self._lock, self._fresh() as channel:
+        async with self._turn(), self._fresh() as channel:
             report = await self._load(channel, clean)
             self._truth = _Truth(clean)
             return report
 
     async def apply(self, changes: Sequence[Change]) -> BuildReport:
         """Commit the changes in order; a change that cannot be made is reported, the others still apply."""
-        async with self._lock:
+        async with self._turn():
             report = await self._apply(await self._ready(), changes)
             self._truth.commit(changes, report)
             return report
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
         """Return the metrics of each candidate, in order, keeping none of them; long lists are asked in parts."""
-        async with self._lock:
+        async with self._turn():
             outputs: list[Outputs] = []
             for start in range(0, len(candidates), self._limits.chunk):
                 part = candidates[start : start + self._limits.chunk]
@@ -138,7 +139,7 @@ class ProcessSession:
 
     async def ask(self, op: str, args: dict[str, Any], shape: TypeAdapter[T]) -> T:
         """Call one operation that changes nothing and return its result in shape."""
-        async with self._lock:
+        async with self._turn():
             channel = await self._ready()
             return await self._shaped(channel, op, args, shape, self._limits.call_deadline_s)
 
@@ -151,6 +152,19 @@ class ProcessSession:
         """End the child, if there is one; the next call opens a fresh one."""
         if self._channel is not None:
             self._channel.close()
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait until nobody else asks this session something."""
+        if self._lock.locked():
+            with span("waiting for the session", SpanKind.WAIT):
+                await self._lock.acquire()
+        else:
+            await self._lock.acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     @asynccontextmanager
     async def _fresh(self) -> AsyncIterator[Channel]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from app.core.errors import EngineCrashed, EngineError
+from app.core.spans import SpanKind, span
 from app.engine.base import Facts, ProcessFacts
 from app.engine.channel import Channel
 from app.engine.client import ProcessSession, SessionLimits
@@ -111,7 +112,9 @@ class ProcessEngine:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[ProcessSession]:
-        async with self._free:
+        with span("waiting for a free engine", SpanKind.WAIT):
+            await self._free.acquire()
+        try:
             session = ProcessSession(self._open_channel, self._limits)
             self._sessions.add(session)
             try:
@@ -119,9 +122,12 @@ class ProcessEngine:
             finally:
                 self._sessions.discard(session)
                 await session.close()
+        finally:
+            self._free.release()
 
     async def _open_channel(self) -> Channel:
-        return await Channel.to(await self._child(), self._max_line_bytes)
+        with span("opening an engine", SpanKind.ENGINE):
+            return await Channel.to(await self._child(), self._max_line_bytes)
 
     async def _child(self) -> Child:
         """Return a child of a zygote that answers: a spare one, or one forked now when there is none."""

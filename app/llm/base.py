@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
 from typing import Any, Final, Literal, Protocol
 
 from pydantic import Field
@@ -49,13 +50,14 @@ class Reply(Model):
     """What the model answered. `usage` is None when the provider reported none (unknown, not zero).
 
     `finish`: stop | tool_calls | length | refusal | other. `bad_arguments` lists tool calls whose arguments were not
-    a JSON object: (id, name, what was wrong).
+    a JSON object: (id, name, what was wrong). `cost_usd`: what the provider says it costs, None where it says nothing.
     """
 
     text: str = ""
     tool_calls: list[ToolCall] = Field(default_factory=list)
     bad_arguments: list[tuple[str, str, str]] = Field(default_factory=list)
     usage: Usage | None = None
+    cost_usd: Decimal | None = None
     model: str = ""
     finish: str = "stop"
 

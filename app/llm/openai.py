@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from math import inf
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,6 +52,7 @@ class _Usage(_Wire):
     completion_tokens: int = 0
     prompt_tokens_details: _Details | None = None
     completion_tokens_details: _Details | None = None
+    cost: object = None
 
 
 class _Completion(_Wire):
@@ -112,6 +115,7 @@ def reply(payload: object) -> Reply:
         tool_calls=calls,
         bad_arguments=bad,
         usage=_usage(completion.usage),
+        cost_usd=None if completion.usage is None else _cost(completion.usage.cost),
         model=completion.model,
         finish="refusal" if refused else _FINISH.get(choice.finish_reason or "stop", "other"),
     )
@@ -180,6 +184,13 @@ def parse_arguments(raw: str | dict[str, Any] | None) -> tuple[dict[str, Any], s
     except ValueError as error:
         return {}, f"arguments are not JSON: {error}"
     return (value, "") if isinstance(value, dict) else ({}, "arguments are not an object")
+
+
+def _cost(said: object) -> Decimal | None:
+    """Return the cost in USD that a provider tells with the usage (OpenRouter does); None of anything but an amount."""
+    if isinstance(said, bool) or not isinstance(said, (int, float)) or not 0 <= said < inf:
+        return None
+    return Decimal(str(said))
 
 
 def _usage(wire: _Usage | None) -> Usage | None:

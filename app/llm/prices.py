@@ -30,10 +30,10 @@ class Price(Model):
 
 
 class CallCost(Model):
-    """`usd` is None when nobody knows the price; `source` config | table | none; `price_version` names the table."""
+    """`usd` is None when nobody knows the price; `source` is who said it; `price_version` names the table."""
 
     usd: Decimal | None = None
-    source: Literal["config", "table", "none"] = "none"
+    source: Literal["provider", "config", "table", "none"] = "none"
     price_version: str | None = None
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
 from app.core.clock import Clock, SystemClock
 from app.core.errors import AppError, LeaseLost, StorageBusy, StorageError
+from app.core.spans import SpanKind, Trace, span
 from app.machine import checkpoints
 from app.machine.lease import Lease, claim
 from app.machine.watch import Interrupted, Reason, watched
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
+from app.model.spans import SpanNode, StepTrace
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.memory import memory_of
 from app.phases.validate.caveats import has_partial, measured_as_it_is, unfinished
@@ -27,6 +29,8 @@ from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
 from app.telemetry.observers import BuildObserver
 
 _log = logging.getLogger(__name__)
+WORK = {phase: SpanKind.SEARCH if phase is Phase.CONSTRUCT else SpanKind.PLANNER for phase in Phase}
+"""What the time of a phase's own code counts as."""
 
 
 class ContextFactory(Protocol):
@@ -89,9 +93,16 @@ class Driver:
         Raises:
             StorageError: the store failed; the build stays runnable from its last checkpoint.
         """
-        lease = await claim(self._store, build_id, alone=alone)
-        if lease is None:
-            return
+        trace = Trace()
+        try:
+            with span("claim", SpanKind.STORE):
+                lease = await claim(self._store, build_id, alone=alone)
+            if lease is not None:
+                await self._drive(lease, trace, stop)
+        finally:
+            trace.close()
+
+    async def _drive(self, lease: Lease, trace: Trace, stop: asyncio.Event | None) -> None:
         run = _Run(lease, self._limits, self._clock)
         trial = lease.record.alone
         self._observer.taken_up(lease.record)
@@ -100,11 +111,15 @@ class Driver:
                 await self._judge(lease)
                 return
             while lease.running and not (stop is not None and stop.is_set()):
-                await lease.write(await self._next(run))
+                record, checkpoint = lease.record, await self._next(run)
+                root = SpanNode.of(trace.cut())
+                kept = StepTrace(phase=record.state.phase, queued_ms=run.queued_ms(), root=root)
+                with span("checkpoint", SpanKind.STORE):
+                    await lease.write(replace(checkpoint, trace=kept))
                 if trial:
                     break
         except LeaseLost:
-            _log.info("another runner took the build over, or it is gone", extra={"build_id": build_id})
+            _log.info("another runner took the build over, or it is gone", extra={"build_id": lease.record.id})
         finally:
             if lease.running:
                 await lease.release()
@@ -129,7 +144,8 @@ class Driver:
     async def _next(self, run: _Run) -> Checkpoint:
         record = run.lease.record
         try:
-            await run.check()
+            with span("looking for a cancellation", SpanKind.STORE):
+                await run.check()
             return await watched(self._step(record), run.look, self._limits.poll_s)
         except Interrupted as stopped:
             return run.ending(stopped.reason, await self._partial(run, stopped.reason))
@@ -144,10 +160,15 @@ class Driver:
 
     async def _step(self, record: BuildRecord) -> Checkpoint:
         self._observer.stepping(record)
-        context = await self._contexts(record)
-        result = await self._phases[record.state.phase].run(context)
-        checkpoint = checkpoints.after_step(record, context, result)
-        await self._learn(record, checkpoint)
+        phase = record.state.phase
+        with span(phase.value, SpanKind.FRAME):
+            with span("engine and reasoner", SpanKind.ENGINE):
+                context = await self._contexts(record)
+            with span(f"{phase.value} step", WORK[phase]):
+                result = await self._phases[phase].run(context)
+                checkpoint = checkpoints.after_step(record, context, result)
+            with span("memory", SpanKind.STORE):
+                await self._learn(record, checkpoint)
         return checkpoint
 
     async def _partial(self, run: _Run, reason: Reason) -> PhaseResult | None:
@@ -207,6 +228,14 @@ class _Run:
         self._limits = limits
         self._clock = clock
         self._started_ms = clock.monotonic_ms()
+        record = lease.record
+        waited = (record.updated_at - record.created_at).total_seconds() * 1000
+        self._queued_ms = waited if record.epoch == 1 else None
+
+    def queued_ms(self) -> float | None:
+        """Return how long the build had waited for its first claim, once; None where that is not known."""
+        queued_ms, self._queued_ms = self._queued_ms, None
+        return queued_ms
 
     async def look(self) -> Reason | None:
         """Return why the step in flight should stop; a store that is busy for a moment is no reason."""

@@ -101,7 +101,7 @@ def _dotted(inner: Place, known: str, place: Place, within: Place) -> bool:
 
 
 def _is_no_number(node: yaml.Node) -> bool:
-    if node.tag == _STRING:
+    if isinstance(node, yaml.ScalarNode) and node.tag == _STRING:
         return node.style is None and node.value in _NO_NUMBERS
     if node.tag != _FLOAT:
         return False

@@ -125,15 +125,15 @@ def measure(
     """
     ordered = sorted(events, key=lambda event: event.seq)
     history = History.of(ordered, ended)
-    run = figures(ordered, history, leaves_only=True)
+    run = figures(ordered, history)
     phases = []
     for phase in dict.fromkeys(event.phase for event in ordered):
         inside = [event for event in ordered if event.phase is phase]
         tools = []
         for tool in sorted({event.tool for event in inside}):
             calls = [event for event in inside if event.tool == tool]
-            whole = figures(calls, history, leaves_only=False)
+            whole = figures(calls, history)
             tools.append(ToolFigures(tool=tool, kind=calls[0].kind.value, **whole.model_dump()))
-        whole = figures(inside, history, leaves_only=True)
+        whole = figures(inside, history)
         phases.append(PhaseFigures(phase=phase, tools=tools, **whole.model_dump()))
     return Metrics(run=run, phases=phases, efficiency=efficiency(ordered, run, target_ms or {}, budget_usd))

@@ -78,7 +78,7 @@ def check_size(parameter: Any) -> None:
         if isinstance(part, (date, time_of_day)):
             raise InvalidMatcher(f"{part} is read as a date or time; put it into quotes to mean the text")
         if isinstance(part, float) and not isfinite(part):
-            raise InvalidMatcher(f"{part} is no number that a call can have")
+            raise InvalidMatcher(f"a matcher has finite numbers, {part} is none")
         if isinstance(part, Mapping):
             left += [(inner, level + 1) for inner in (*part.keys(), *part.values())][: MAX_PARTS + 1]
         elif isinstance(part, list):

@@ -11,7 +11,8 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.names import Phase, SubProblemName
 
-EVENT_SCHEMA_VERSION = "1.0"
+EVENT_SCHEMA_VERSION = "1.1"
+"""1.1: `original_ms` and `results`."""
 
 
 class ToolKind(StrEnum):
@@ -52,7 +53,10 @@ class ToolEvent(Model):
 
     `seq` counts 1..N without gaps per build in start order. `duration_ms` is monotonic and null until the end.
     `args` are redacted; `args_sha256` is of the unredacted canonical JSON. Large results are kept as hash, size and
-    a preview of at most 2 kB. `turn` 0 = unknown.
+    a preview of at most 2 kB. `turn` 0 = unknown. `queue_ms`: how much of it was waiting, for a free engine session or
+    for the session's other callers, and what was waited before for the session that it is the first call of; so it can
+    exceed the duration. `original_ms`: what making an answer took that came from the cache. `results`: how many results
+    the answer holds, for example figures of so many candidates. Both are null where that is not known.
 
     `epoch` is no part of the record: it names the claim on the build under which the event is written, and a store
     refuses it when that claim is lost. None = written under no claim, for a build that nobody drives.
@@ -88,6 +92,8 @@ class ToolEvent(Model):
     cost_usd: str | None = None
     cost_source: str = "none"
     price_version: str | None = None
+    original_ms: float | None = None
+    results: int | None = None
     epoch: int | None = Field(default=None, exclude=True, repr=False)
 
 
@@ -109,6 +115,9 @@ class Timing(NamedTuple):
     cache: CacheUse
     usage: dict[str, int] | None
     cost_usd: str | None
+    cost_source: str
+    original_ms: float | None
+    results: int | None
 
 
 Attempt = ToolEvent | Timing

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from app.core.spans import SpanKind, SpanTotal
 from app.model.base import Model
 from app.model.names import Phase
@@ -18,7 +20,7 @@ class SpanNode(Model):
     wall_ms: float
     covered_ms: float
     cpu_ms: float
-    children: list[SpanNode] = []
+    children: list[SpanNode] = Field(default_factory=list)
 
     @classmethod
     def of(cls, total: SpanTotal) -> SpanNode:

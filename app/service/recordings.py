@@ -32,7 +32,7 @@ class CallView(Model):
     args: dict[str, Any] | None
     result: str | None
     success: bool
-    duration_ms: int | None
+    duration_ms: float | None
     error: str | None
 
 
@@ -62,7 +62,7 @@ def fold_calls(events: Iterable[ToolEvent]) -> list[FoldedCall]:
             args=last.args,
             result=last.result_preview,
             success=ok,
-            duration_ms=round(sum(durations)) if durations else None,
+            duration_ms=sum(durations) if durations else None,
             error=None if ok else last.error_message or last.error_type or last.outcome.value,
         )
         folded.append(FoldedCall(call=call, phase=last.phase.value, outcome=last.outcome))

@@ -16,6 +16,7 @@ from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.memory import Habit, Memory, MemoryKey
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressEvent, ReasonerVersion
+from app.model.spans import StepTrace
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.model.usage import UsedBuild, UsedCalls
@@ -33,6 +34,7 @@ class Checkpoint:
     reasoner: ReasonerVersion | None = None
     failure: BuildFailure | None = None
     progress: Sequence[Happening] = ()
+    trace: StepTrace | None = None
 
     @property
     def attempts(self) -> int:
@@ -135,6 +137,10 @@ class BuildStore(Protocol):
         """
         ...
 
+    async def traces(self, build_id: str) -> list[StepTrace]:
+        """Return where the time went, one checkpoint after another; nothing where it was not recorded."""
+        ...
+
     async def cancel_requested(self, build_id: str, epoch: int) -> bool:
         """Return whether somebody asked to cancel the build that this epoch owns.
 
@@ -234,12 +240,16 @@ class EventStore(Protocol):
 
 @dataclass(frozen=True)
 class KeptResult:
-    """The answer to a call, kept for the next one. `key` hashes everything that the answer depends on."""
+    """The answer to a call, kept for the next one. `key` hashes everything that the answer depends on.
+
+    `took_ms`: what making it took, None where that is not known.
+    """
 
     key: str
     tool: str
     data: bytes
     born: datetime
+    took_ms: float | None = None
 
 
 class ResultStore(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -16,10 +16,12 @@ from app.core.clock import Clock, SystemClock
 from app.core.errors import IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
 from app.model.names import BuildStatus
 from app.model.record import UNTRIED, BuildRecord, Happening, ProgressData, ProgressEvent
+from app.model.spans import StepTrace
 from app.storage.base import Checkpoint, Standing
 from app.storage.database import Database
 from app.storage.tables import (
     BuildRow,
+    BuildTraceRow,
     IdempotencyRow,
     MemoryRow,
     ProgressRow,
@@ -214,6 +216,15 @@ class SqlBuildStore:
             if last is None:
                 raise _lost()
             self._append(session, build_id, last - count, change.progress)
+            if change.trace is not None:
+                await _keep_trace(session, build_id, epoch, change.trace)
+
+    async def traces(self, build_id: str) -> list[StepTrace]:
+        """Return where the time went, one checkpoint after another; nothing where it was not recorded."""
+        query = select(col(BuildTraceRow.data)).where(col(BuildTraceRow.build_id) == build_id)
+        async with self._database.read() as session:
+            found = await session.scalars(query.order_by(col(BuildTraceRow.seq)))
+            return [StepTrace.model_validate(data) for data in found]
 
     async def cancel_requested(self, build_id: str, epoch: int) -> bool:
         """Return whether somebody asked to cancel the build that this epoch owns.
@@ -312,6 +323,12 @@ async def _stored_first(session: AsyncSession, owner: str, key: str | None, dige
         msg = "this idempotency key was used before with another request"
         raise IdempotencyMismatch(msg)
     return build_record(await _row(session, known.build_id))
+
+
+async def _keep_trace(session: AsyncSession, build_id: str, epoch: int, trace: StepTrace) -> None:
+    last = select(func.coalesce(func.max(col(BuildTraceRow.seq)), 0) + 1).where(col(BuildTraceRow.build_id) == build_id)
+    row = {"build_id": build_id, "seq": last.scalar_subquery(), "epoch": epoch, "data": as_json(trace)}
+    await session.execute(insert(BuildTraceRow).values(row))
 
 
 async def _row(session: AsyncSession, build_id: str, lock: bool = False) -> BuildRow:

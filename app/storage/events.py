@@ -38,6 +38,8 @@ _FINISHED = (
     "cost_source",
     "price_version",
     "provider_call_id",
+    "original_ms",
+    "results",
 )
 _ANSWERED = (CacheUse.HIT.value, CacheUse.COALESCED.value)
 _TABLE = ToolEventRow.metadata.tables["tool_event"]

@@ -26,7 +26,7 @@ _USED_AGAIN = timedelta(hours=6)
 _CHUNK = 500
 _READ_AHEAD = 48
 _AHEAD = (
-    select(_TABLE.c.key, _TABLE.c.tool, _TABLE.c.data, _TABLE.c.born_at, _TABLE.c.used_at)
+    select(_TABLE.c.key, _TABLE.c.tool, _TABLE.c.data, _TABLE.c.took_ms, _TABLE.c.born_at, _TABLE.c.used_at)
     .where(_TABLE.c.seq >= select(_TABLE.c.seq).where(_TABLE.c.key == bindparam("wanted")).scalar_subquery())
     .order_by(_TABLE.c.seq)
     .limit(_READ_AHEAD)
@@ -58,7 +58,9 @@ class SqlResultStore:
             self._used.update(row.key for row in rows)
         fresh = [row for row in rows if since is None or row.born_at >= since]
         data = await asyncio.to_thread(lambda: [zlib.decompress(row.data) for row in fresh])
-        return [KeptResult(row.key, row.tool, one, row.born_at) for row, one in zip(fresh, data, strict=True)]
+        return [
+            KeptResult(row.key, row.tool, one, row.born_at, row.took_ms) for row, one in zip(fresh, data, strict=True)
+        ]
 
     async def keep(self, results: Sequence[KeptResult], most_bytes: int) -> None:
         """Store the answers; then, above `most_bytes` in all, the least recently used go.
@@ -99,7 +101,8 @@ def _rows(results: Sequence[KeptResult]) -> list[dict[str, Any]]:
     for result in results:
         data = zlib.compress(result.data, _LEVEL)
         when = {"born_at": result.born, "used_at": result.born}
-        rows.append({"key": result.key, "tool": result.tool, "size": len(data), "data": data, **when})
+        known = {"key": result.key, "tool": result.tool, "took_ms": result.took_ms}
+        rows.append({**known, "size": len(data), "data": data, **when})
     return rows
 
 

@@ -154,6 +154,19 @@ class ToolEventRow(SQLModel, table=True):
     cost_usd: str | None = None
     cost_source: str = Field(max_length=16)
     price_version: str | None = None
+    original_ms: float | None = None
+    results: int | None = None
+
+
+class BuildTraceRow(SQLModel, table=True):
+    """Where the time went from one checkpoint of a build to the next; `data` is the whole `StepTrace`."""
+
+    __tablename__ = "build_trace"
+
+    build_id: str = Field(sa_column=_owner())
+    seq: int = Field(primary_key=True)
+    epoch: int
+    data: dict[str, Any] = Field(sa_column=_json(nullable=False))
 
 
 class IdempotencyRow(SQLModel, table=True):
@@ -203,6 +216,7 @@ class KeptResultRow(SQLModel, table=True):
     key: str = Field(unique=True, max_length=64)
     tool: str = Field(max_length=64)
     size: int
+    took_ms: float | None = None
     born_at: datetime = Field(sa_column=_time())
     used_at: datetime = Field(sa_column=_time())
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))

@@ -45,10 +45,25 @@ class Tracing(Observer, BuildObserver, Protocol):
 
 
 class Observers:
-    """Several observers as one."""
+    """Several observers as one; implements `Tracing`."""
 
-    def __init__(self, *observers: Observer) -> None:
+    def __init__(self, *observers: Tracing) -> None:
         self._observers = observers
+
+    def taken_up(self, record: BuildRecord) -> None:
+        """Tell all that a runner begins to work on the build."""
+        for observer in self._observers:
+            observer.taken_up(record)
+
+    def stepping(self, record: BuildRecord) -> None:
+        """Tell all that a step begins."""
+        for observer in self._observers:
+            observer.stepping(record)
+
+    def put_down(self, record: BuildRecord) -> None:
+        """Tell all that the runner works on the build no longer."""
+        for observer in self._observers:
+            observer.put_down(record)
 
     def started(self, event: ToolEvent) -> None:
         """Tell all that an attempt begins."""

@@ -18,6 +18,9 @@ from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
 
 AGENT: Final = "buildwright"
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.37.0"
+"""The version of the semantic conventions whose words are used."""
+
 OPERATION: Final = "gen_ai.operation.name"
 PROVIDER: Final = "gen_ai.provider.name"
 MODEL: Final = "gen_ai.request.model"

@@ -71,11 +71,12 @@ class CachePolicy:
 
 @dataclass
 class CachedResult:
-    """A result as bytes; `value` is the decoded object where it may be shared."""
+    """A result as bytes; `value` is the decoded object where it may be shared. `took_ms`: what making it took."""
 
     data: bytes
     value: Any = None
     born_ms: float = 0.0
+    took_ms: float | None = None
 
     def decoded(self, codec: Codec) -> Any:
         """Return the result itself, None when what was kept cannot be read any more."""
@@ -155,7 +156,7 @@ class ResultCache:
         if answer is not None:
             self._remember(key, answer)
             if self._policy.store_bytes and len(answer.data) <= self._policy.store_bytes:
-                self._unwritten[key] = KeptResult(key, tool, answer.data, self._clock.now())
+                self._unwritten[key] = KeptResult(key, tool, answer.data, self._clock.now(), answer.took_ms)
                 if len(self._unwritten) >= _BATCH:
                     task = asyncio.create_task(self._flush())
                     self._tasks.add(task)
@@ -200,8 +201,8 @@ class ResultCache:
             _log.warning("the cache could not be read: %s", type(error).__name__)
             return None
         for kept in reversed(found):
-            self._remember(kept.key, CachedResult(kept.data))
-        return self._kept.get(key) or (CachedResult(found[0].data) if found else None)
+            self._remember(kept.key, CachedResult(kept.data, took_ms=kept.took_ms))
+        return self._kept.get(key) or (CachedResult(found[0].data, took_ms=found[0].took_ms) if found else None)
 
     async def _flush(self) -> None:
         async with self._writing:

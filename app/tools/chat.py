@@ -107,6 +107,8 @@ class RecordedChat:
 
     def _priced(self, reply: Reply) -> Mapping[str, Any]:
         cost = self._cost(reply.usage)
+        if reply.cost_usd is not None:
+            cost = CallCost(usd=reply.cost_usd, source="provider")
         return {
             "usage": None if reply.usage is None else reply.usage.model_dump(),
             "cost_usd": None if cost.usd is None else str(cost.usd),

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -20,7 +21,8 @@ from app.tools.payload import canonical_digest
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 
-Record = Callable[[str, Mapping[str, Any], Callable[[], Awaitable[Any]], Codec], Awaitable[Any]]
+Record = Callable[..., Awaitable[Any]]
+"""Makes and records a call: its operation, arguments, what executes it, its codec, and what was waited for it."""
 _SHAPES: dict[str, Any] = {
     "classes": list[ClassFact],
     "gems": list[GemFact],
@@ -130,8 +132,9 @@ class RecordedEngine:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a session in a fresh child process; leaving the context ends the child."""
+        began = perf_counter()
         async with self._inner.session() as session:
-            yield RecordedSession(session, self._record)
+            yield RecordedSession(session, self._record, (perf_counter() - began) * 1000)
 
     async def start(self) -> None:
         """Warm up; the first session would otherwise wait for it."""
@@ -141,7 +144,12 @@ class RecordedEngine:
         """Leave the inner engine alone: it belongs to whoever made it, and other builds use it."""
 
     async def _record(
-        self, operation: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
+        self,
+        operation: str,
+        args: Mapping[str, Any],
+        fn: Callable[[], Awaitable[Any]],
+        codec: Codec,
+        queued_ms: float = 0.0,
     ) -> Any:
         version = f"{self._inner.version.name} {self._inner.version.version}"
         join = operation not in _COMMITTING
@@ -155,6 +163,8 @@ class RecordedEngine:
             version=version,
             deterministic=True,
             cacheable=cacheable,
+            results=args["candidates"] if operation == "what_if" else 1,
+            queued_ms=queued_ms,
         )
 
 
@@ -166,11 +176,13 @@ class RecordedSession:
 
     A call answered from the cache never reaches the engine's session. When one has to, everything committed until
     then is done there first, step by step as it would have been: the same history gives the same numbers.
+    `queued_ms`: what was waited for the session; its first call is told of it.
     """
 
-    def __init__(self, inner: Session, record: Record) -> None:
+    def __init__(self, inner: Session, record: Record, queued_ms: float = 0.0) -> None:
         self._inner = inner
-        self._record = record
+        self._recording = record
+        self._queued_ms = queued_ms
         self._content = _NOTHING_LOADED
         self._behind: list[Step] = []
         self._catching_up = asyncio.Lock()
@@ -261,6 +273,12 @@ class RecordedSession:
             return await fn()
 
         return await self._record(operation, args, execute, codec)
+
+    async def _record(
+        self, operation: str, args: Mapping[str, Any], fn: Callable[[], Awaitable[Any]], codec: Codec
+    ) -> Any:
+        queued_ms, self._queued_ms = self._queued_ms, 0.0
+        return await self._recording(operation, args, fn, codec, queued_ms)
 
     async def _catch_up(self) -> None:
         async with self._catching_up:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from app.core.errors import LeaseLost, StorageError
+from app.core.spans import SpanKind, span
 from app.model.base import changed
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import Phase
@@ -110,7 +111,8 @@ class Recorder:
 
     async def _guarded(self, write: Awaitable[T]) -> T | None:
         try:
-            return await write
+            with span("records", SpanKind.STORE):
+                return await write
         except LeaseLost as lost:
             _log.warning("a late tool event was refused: %s", lost.message, extra=lost.details)
             return None

@@ -13,6 +13,7 @@ from app.core.clock import Clock, SystemClock
 from app.core.errors import AppError, BudgetExceeded, EngineHung, ReasonerError
 from app.core.ids import new_call_id
 from app.core.logs import Redactor
+from app.core.spans import SpanKind, span
 from app.model.base import changed
 from app.model.events import CacheUse, CallOutcome, ToolEvent, ToolKind
 from app.storage.base import EventStore
@@ -28,6 +29,8 @@ Describe = Callable[[Any], Mapping[str, Any]]
 _BACKOFF_FIRST_S = 0.05
 _BACKOFF_LONGEST_S = 2.0
 _ERROR_CHARS = 500
+SPANS = {ToolKind.LLM: SpanKind.MODEL, ToolKind.POB: SpanKind.ENGINE, ToolKind.OTHER: SpanKind.PLANNER}
+"""What the time of a call counts as."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class _Call:
     describe: Describe | None
     attempts: int
     deadline_s: float | None
+    results: int = 1
+    queued_ms: float = 0.0
     codec: Codec | None = None
 
 
@@ -94,6 +99,8 @@ class ToolRunner:
         retries: int | None = None,
         describe: Describe | None = None,
         cacheable: Cacheable | None = None,
+        results: int = 1,
+        queued_ms: float = 0.0,
     ) -> T:
         """Return what `fn` returns, trying again after errors that say a repeat can help.
 
@@ -102,6 +109,7 @@ class ToolRunner:
         so a repeat could have been avoided. `describe` turns the result into further fields of the event
         (usage, cost, cache, provider_call_id, result_sha256 ...). `cacheable`: an answer given to an equal call before
         is returned instead, and of equal calls made at once only one is executed; only good answers are kept.
+        `results`: how many results a good answer holds. `queued_ms`: what was waited for the call before it was made.
 
         Raises:
             EngineHung, ReasonerError: `timeout_s` or `deadline_s` passed, for an engine call or another.
@@ -123,33 +131,42 @@ class ToolRunner:
             describe=describe,
             attempts=self._attempts if retries is None else retries,
             deadline_s=deadline_s,
+            results=results,
+            queued_ms=queued_ms,
         )
-        if cacheable is None or self._cache is None or not self._cache.takes(tool):
-            return await self._attempts_of(call, fn)
+        with span(tool, SPANS[kind]):
+            return await self._answered(call, fn, cacheable)
+
+    async def _answered(self, call: _Call, fn: Callable[[], Awaitable[T]], cacheable: Cacheable | None) -> T:
+        if cacheable is None or self._cache is None or not self._cache.takes(call.tool):
+            return (await self._attempts_of(call, fn))[0]
         return await self._sought(replace(call, cache=CacheUse.MISS, codec=cacheable.codec), fn, self._cache, cacheable)
 
     async def _sought(self, call: _Call, fn: Callable[[], Awaitable[T]], cache: ResultCache, cacheable: Cacheable) -> T:
         """Return the answer from the cache, else execute the call for everybody who asks."""
         event, began_ms = self._event(call, 1), self._clock.monotonic_ms()
         key = cache_key(call.args_sha256, cacheable.fingerprint)
-        found = await cache.seek(key, cacheable.join)
+        with span("cache", SpanKind.STORE):
+            found = await cache.seek(key, cacheable.join)
         if found.answer is not None and (value := found.answer.decoded(cacheable.codec)) is not None:
             kept: T = value
             took_ms = self._clock.monotonic_ms() - began_ms
             fields = _recorded(digest_bytes(found.answer.data))
-            ended = changed(event, outcome=CallOutcome.OK, cache=found.use, duration_ms=took_ms, **fields)
-            await self._recorder.record(ended)
+            known = {"original_ms": found.answer.took_ms, "results": call.results}
+            ended = {"outcome": CallOutcome.OK, "cache": found.use, "duration_ms": took_ms, **known, **fields}
+            await self._recorder.record(event.model_copy(update=ended))
             return kept
         answer: CachedResult | None = None
         try:
-            result = await self._attempts_of(call, fn)
+            result, took_ms = await self._attempts_of(call, fn)
             codec = cacheable.codec
-            answer = CachedResult(codec.encode(result), result if codec.shared else None)
+            answer = CachedResult(codec.encode(result), result if codec.shared else None, took_ms=took_ms)
             return result
         finally:
             cache.settle(key, call.tool, answer, found.leads)
 
-    async def _attempts_of(self, call: _Call, fn: Callable[[], Awaitable[T]]) -> T:
+    async def _attempts_of(self, call: _Call, fn: Callable[[], Awaitable[T]]) -> tuple[T, float]:
+        """Return the result, and the milliseconds that the attempt took which gave it."""
         async with _deadline(call, call.deadline_s):
             for attempt in range(1, call.attempts + 1):
                 try:
@@ -164,7 +181,7 @@ class ToolRunner:
                 await self._sleep(pause_s)
         raise ValueError("a call needs at least one attempt")
 
-    async def _attempt(self, call: _Call, attempt: int, fn: Callable[[], Awaitable[T]]) -> T:
+    async def _attempt(self, call: _Call, attempt: int, fn: Callable[[], Awaitable[T]]) -> tuple[T, float]:
         event = self._event(call, attempt)
         if self._quota is not None:
             try:
@@ -178,23 +195,26 @@ class ToolRunner:
         began_ms = self._clock.monotonic_ms()
         ending: dict[str, Any] = {"outcome": CallOutcome.CANCELLED}
         last = True
+        waited = span("attempt", SPANS[call.kind], always=True)
         try:
-            with inside(call.call_id):
+            with waited, inside(call.call_id):
                 async with _deadline(call, call.timeout_s):
                     result = await fn()
+            took_ms = self._clock.monotonic_ms() - began_ms
             ending = dict(call.describe(result)) if call.describe is not None else {}
             if "result_sha256" not in ending:
                 data = digest(result) if call.codec is None else digest_bytes(call.codec.encode(result))
                 ending = {**_recorded(data), **ending}
-            ending = {"outcome": CallOutcome.OK, **ending}
-            return result
+            ending = {"outcome": CallOutcome.OK, "results": call.results, **ending}
+            return result, took_ms
         except BaseException as error:
             ending = self._failed(error)
             last = attempt == call.attempts or not _can_help(error)
             raise
         finally:
             took_ms = self._clock.monotonic_ms() - began_ms
-            await self._recorder.finish(event, stored, {**ending, "duration_ms": took_ms}, last)
+            queue_ms = waited.waited_ms + (call.queued_ms if attempt == 1 else 0.0)
+            await self._recorder.finish(event, stored, {**ending, "duration_ms": took_ms, "queue_ms": queue_ms}, last)
 
     def _event(self, call: _Call, attempt: int) -> ToolEvent:
         asked = current_asked() or Asked(turn=0)

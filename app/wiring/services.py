@@ -46,7 +46,7 @@ from app.service.trees import Trees
 from app.service.usage import UsageReports
 from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.store import Storage
-from app.telemetry.observers import Observers
+from app.telemetry.observers import Observers, Tracing
 from app.telemetry.prometheus import ToolCounts
 from app.tools.engine import RecordedEngine
 from app.tools.runner import ToolRunner, UnrecordedRunner
@@ -196,7 +196,7 @@ async def _machinery(
         engines, cache = ConfiguredEngines(settings), result_cache(settings, opened)
         counts = ToolCounts()
         kept = opened.events if events is None else events(opened.events)
-        observer = counts if traced is None else Observers(counts, traced)
+        observer: Tracing = counts if traced is None else Observers(counts, traced)
         tools = tool_runner(settings, kept, opened.events, cache, observer) if recorded else UnrecordedRunner(kept)
         reasoners = ConfiguredReasoners(settings, opened.events, tools)
         contexts = StepContexts(engines, tools, reasoners, memory_store(settings, opened))
@@ -206,7 +206,7 @@ async def _machinery(
             contexts,
             DriverLimits(budget_s=settings.build_budget_seconds),
             memory=memory_store(settings, opened),
-            observer=traced,
+            observer=observer,
         )
         try:
             await reasoners.check_address()

@@ -26,7 +26,7 @@ from app.storage.postgres import server
 from app.storage.retention import compact
 from app.storage.sqlite import sqlite_file
 from app.storage.store import Storage, check_database, is_current, open_storage, upgrade
-from app.telemetry.observers import Observer, Tracing
+from app.telemetry.observers import Observer, Observers, Tracing
 from app.tools.cache import CachePolicy, ResultCache
 from app.tools.limits import Quota, QuotaLimits
 from app.tools.runner import ToolRunner
@@ -156,7 +156,10 @@ async def tracing(settings: Settings) -> AsyncIterator[Tracing | None]:
 def _open() -> tuple[Tracing, Callable[[], None], Callable[[], None]]:
     """Return the spans, what sends the last of them, and what stops that."""
     try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import OTELResourceDetector, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -165,14 +168,27 @@ def _open() -> tuple[Tracing, Callable[[], None], Callable[[], None]]:
             "BUILDWRIGHT_OTEL is on, but OpenTelemetry is not installed; run `pip install 'buildwright[otel]'`.",
             extra="otel",
         ) from exc
-    from app.telemetry.opentelemetry import BuildTraceIds, OtelSpans
+    from app.telemetry.opentelemetry import SCHEMA_URL, BuildTraceIds, OtelSpans
+    from app.telemetry.otel_metrics import OtelMetrics
 
-    ids, exporter = BuildTraceIds(), OTLPSpanExporter()
+    ids, exporter, sender = BuildTraceIds(), OTLPSpanExporter(), OTLPMetricExporter()
     named = {"service.name": "buildwright", "service.version": __version__}
-    resource = Resource.create({**named, **OTELResourceDetector().detect().attributes})
+    resource = Resource.create({**named, **OTELResourceDetector().detect().attributes}, SCHEMA_URL)
     provider = TracerProvider(resource=resource, id_generator=ids, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(exporter))
-    return OtelSpans(provider.get_tracer("buildwright", __version__), ids), provider.shutdown, exporter.shutdown
+    meters = MeterProvider([PeriodicExportingMetricReader(sender)], resource, shutdown_on_exit=False)
+    spans = OtelSpans(provider.get_tracer("buildwright", __version__, schema_url=SCHEMA_URL), ids)
+    counted = OtelMetrics(meters.get_meter("buildwright", __version__, SCHEMA_URL))
+
+    def close() -> None:
+        provider.shutdown()
+        meters.shutdown()
+
+    def give_up() -> None:
+        exporter.shutdown()  # type: ignore[no-untyped-call]
+        sender.shutdown()
+
+    return Observers(spans, counted), close, give_up
 
 
 _MEGABYTE = 1_000_000

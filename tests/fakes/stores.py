@@ -12,6 +12,7 @@ from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord, BuildRequest, ProgressData, ProgressEvent
+from app.model.spans import StepTrace
 from app.model.usage import UsedBuild, UsedCalls
 from app.storage.base import Checkpoint, Standing, Used
 
@@ -24,6 +25,7 @@ class MemoryBuildStore:
     def __init__(self) -> None:
         self.records: dict[str, BuildRecord] = {}
         self.events: dict[str, list[ProgressEvent]] = {}
+        self.kept_traces: dict[str, list[StepTrace]] = {}
         self._keys: dict[tuple[str, str], tuple[BuildRequest, str]] = {}
 
     async def insert(self, record: BuildRecord, idempotency_key: str | None = None) -> BuildRecord:
@@ -92,6 +94,11 @@ class MemoryBuildStore:
         self.put(record, state=change.state, attempts=change.attempts, **changed)
         for kind, data in change.progress:
             self.tell(build_id, kind, data)
+        if change.trace is not None:
+            self.kept_traces.setdefault(build_id, []).append(change.trace)
+
+    async def traces(self, build_id: str) -> list[StepTrace]:
+        return list(self.kept_traces.get(build_id, ()))
 
     async def cancel_requested(self, build_id: str, epoch: int) -> bool:
         record = await self.get(build_id)

@@ -9,6 +9,7 @@ from app.conflicts.case import Rule, case_of
 from app.conflicts.requirements import requirements_met, supports_affordable, unusable
 from app.conflicts.resources import main_skill_sustained, spirit_within_pool
 from app.conflicts.strength import damage, effective_hit_points, resistances
+from app.core.spans import SpanKind, span
 from app.engine.base import Session
 from app.model.base import changed
 from app.model.blueprint import Blueprint
@@ -163,7 +164,8 @@ class ConstructPhase:
             class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
         )
         async with open_parallel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
-            result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
+            with span(name, SpanKind.SEARCH):
+                result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:
                 result = await with_gaps(ctx, panel, result)
         evaluations = progress.notes.evaluations + panel.trials

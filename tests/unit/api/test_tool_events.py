@@ -47,7 +47,7 @@ async def test_calls_fold_attempts(api: httpx.AsyncClient, recorded: str) -> Non
     assert [call["sequence"] for call in calls] == [1, 2, 3, 4]
     assert sorted(calls[0]) == CALL_FIELDS
     retried, open_call = calls[1], calls[3]
-    assert (retried["success"], retried["duration_ms"], retried["error"]) == (True, 21, None)
+    assert (retried["success"], retried["duration_ms"], retried["error"]) == (True, 20.8, None)
     assert (open_call["success"], open_call["duration_ms"], open_call["error"]) == (False, None, "incomplete")
 
 

@@ -194,7 +194,7 @@ def test_a_call_is_not_counted_twice_for_the_calls_inside_it() -> None:
     metrics = log.measure()
     assert (metrics.run.sum_ms, metrics.run.busy_ms, metrics.run.wasted_ms) == (80, 100, 30)
     stats, outer = metrics.phases[0].tools
-    assert (stats.tool, stats.sum_ms, outer.tool, outer.sum_ms) == ("pob.stats", 80, "rules.explore", 100)
+    assert (stats.tool, stats.sum_ms, outer.tool, outer.sum_ms) == ("pob.stats", 80, "rules.explore", 0)
 
 
 def test_rejected_calls_have_no_latency() -> None:
@@ -233,10 +233,35 @@ def test_intervals_tokens_and_walls_come_with_the_rates() -> None:
     assert {bound: n for bound, n in whole.histogram.items() if n} == {"0.08": 9, "0.32": 2}
 
 
-def test_hits_save_what_the_call_usually_takes() -> None:
-    log = Log().add("pob.calc", 0, 1000, cache=MISS, key="A").add("pob.calc", 2000, 3000, cache=MISS, key="B")
-    log.add("pob.calc", 6000, 10, cache=HIT, key="A").add("pob.calc", 7000, 5000, cache=HIT, key="B")
+def test_hits_save_what_making_the_answer_took() -> None:
+    log = Log().add("pob.calc", 6000, 10, cache=HIT, key="A", original_ms=2000)
+    log.add("pob.calc", 7000, 5000, cache=HIT, key="B", original_ms=100)
+    assert (log.measure().run.saved_ms, log.measure().run.cached) == (1990, 2), "also where nothing was executed"
+    log.add("pob.calc", 9000, 10, cache=HIT, key="C", phase=Phase.EXPLORE)
+    assert [phase.saved_ms for phase in log.measure().phases] == [1990, None], "unknown is not nothing"
     assert log.measure().run.saved_ms == 1990
+    assert Log().add("pob.calc", 0, 5, cache=MISS).measure().run.saved_ms == 0
+    assert Log().add("pob.calc", 0, 5, cache=HIT).measure().run.saved_ms is None
+    assert Log().add("pob.calc", 0, 5).measure().run.saved_ms is None
+
+
+@pytest.mark.parametrize(
+    ("sources", "whole"),
+    [
+        ([], None),
+        (["provider", "provider"], "provider"),
+        (["table", "provider"], "mixed"),
+        ([None], "none"),
+        (["table", None], "mixed"),
+    ],
+)
+def test_whoever_said_the_cost_is_named(sources: list[str | None], whole: str | None) -> None:
+    log = Log().add("pob.calc", 0, 1)
+    for number, source in enumerate(sources):
+        known: dict[str, Any] = {} if source is None else {"cost_usd": "0.1", "cost_source": source}
+        log.add("llm.plan", number, 1, **known)
+    assert log.measure().run.cost_source == whole
+    assert log.measure().phases[0].tools[-1].cost_source is None, "a calculator costs nothing"
 
 
 def test_the_union_of_intervals() -> None:
