@@ -15,7 +15,7 @@ from app.metrics.limits import check_time
 
 
 @dataclass
-class Demand:
+class Claimant:
     """How many calls are wanted. `matches`: sequence numbers of the calls that could count, ascending.
 
     `consumes`: a call counts for this one or for another. `taken`: those that count.
@@ -44,7 +44,7 @@ class Demand:
         return self.least <= len(self.taken) and (self.most is None or len(self.taken) <= self.most)
 
 
-def assign(demands: Sequence[Demand]) -> None:
+def assign(demands: Sequence[Claimant]) -> None:
     """Fill `taken` of every demand.
 
     Raises:
@@ -64,10 +64,10 @@ def assign(demands: Sequence[Demand]) -> None:
 class _Owners:
     """Who has which call."""
 
-    def __init__(self, demands: Sequence[Demand]) -> None:
+    def __init__(self, demands: Sequence[Claimant]) -> None:
         self._ordered = [demand for demand in demands if demand.in_order]
         self._others = [demand for demand in demands if not demand.in_order]
-        self._of: dict[int, Demand] = {}
+        self._of: dict[int, Claimant] = {}
 
     def take_in_order(self) -> None:
         """Give each ordered demand the earliest calls that it needs after those of the one before."""
@@ -89,7 +89,7 @@ class _Owners:
 
     def place_surplus(self) -> None:
         """Count what is left over where it may be; where it may not, it is one too many."""
-        wanting: dict[int, list[Demand]] = {}
+        wanting: dict[int, list[Claimant]] = {}
         for demand in (*self._ordered, *self._others):
             for call in demand.matches if demand.consumes else ():
                 if call not in self._of:
@@ -104,7 +104,7 @@ class _Owners:
                 if bounded:
                     self._give(call, bounded[0])
 
-    def _find(self, demand: Demand, asked: set[int]) -> bool:
+    def _find(self, demand: Claimant, asked: set[int]) -> bool:
         """Give the demand one call more, taking it from somebody who finds another."""
         check_time()
         if (free := next((call for call in demand.matches if call not in self._of), None)) is not None:
@@ -118,7 +118,7 @@ class _Owners:
                 return self._give(call, demand)
         return False
 
-    def _replace(self, owner: Demand, call: int, asked: set[int]) -> bool:
+    def _replace(self, owner: Claimant, call: int, asked: set[int]) -> bool:
         """Let the owner have another call instead of this one; an ordered one only between its neighbours."""
         if owner.in_order:
             fitting = (other for other in owner.matches if other not in self._of and self._fits(other, owner))
@@ -131,7 +131,7 @@ class _Owners:
             del self._of[call]
         return found
 
-    def _make_room(self, demand: Demand) -> bool:
+    def _make_room(self, demand: Claimant) -> bool:
         """Move one of the demand's calls to another that has room for it."""
         for call in demand.taken:
             for other in (*self._ordered, *self._others):
@@ -146,7 +146,7 @@ class _Owners:
                     return self._give(call, other)
         return False
 
-    def _fits(self, call: int, demand: Demand) -> bool:
+    def _fits(self, call: int, demand: Claimant) -> bool:
         """Whether a call that matches can count without breaking the order."""
         if not demand.in_order:
             return True
@@ -155,7 +155,7 @@ class _Owners:
         after = next((one for one in self._ordered[place + 1 :] if one.taken), None)
         return (before is None or max(before.taken) < call) and (after is None or call < min(after.taken))
 
-    def _give(self, call: int, demand: Demand) -> bool:
+    def _give(self, call: int, demand: Claimant) -> bool:
         demand.taken.append(call)
         if demand.consumes:
             self._of[call] = demand

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictBool, model_validator
 
-from app.metrics.assignment import Demand, assign
+from app.metrics.assignment import Claimant, assign
 from app.metrics.limits import InvalidMatcher, check_time, compile_pattern, in_time, placed
 from app.metrics.matchers import Match, Matcher, parse_matcher
 from app.model.base import Model, changed
@@ -289,7 +289,7 @@ def _check_expected(
         times = item.times or Times()
         matches = [sequence for sequence, ok, _ in found if ok]
         in_order, consumes = item.order == "in_order", item.times is not None
-        demands.append(Demand(matches, times.min, times.max, in_order=in_order, consumes=consumes))
+        demands.append(Claimant(matches, times.min, times.max, in_order=in_order, consumes=consumes))
     assign(demands)
     checks = []
     for item, demand, found in zip(wanted, demands, verdicts, strict=True):
