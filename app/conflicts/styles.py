@@ -11,7 +11,7 @@ from types import MappingProxyType
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
-from app.knowledge.styles import CRITICAL_CHANCE, HALF, LEAST_AILMENT
+from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
@@ -27,13 +27,13 @@ Found = tuple[bool | None, str]
 _SCALING = SubProblemName.DAMAGE_SCALING
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _SURVIVAL = SubProblemName.SURVIVABILITY
+_SUSTAIN = SubProblemName.RESOURCE_SUSTAIN
+_NEEDS = SubProblemName.STAT_REQUIREMENTS
 
 LEAST_CRITICAL = 1 + CRITICAL_CHANCE / 100
 """How many times more damage critical hits must bring for a build of critical hits."""
 STACKED = 1.5
 """How many times the next attribute the stacked one is."""
-FAST = 1.2
-"""Movement speed, as a multiple of a naked character's, from which a build is fast."""
 REGENERATED = 0.02
 """Share of the larger pool that regenerates per second in a build that relies on it."""
 LEAST_BLOCK = 25.0
@@ -252,7 +252,7 @@ def style_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     check = STYLES.get(style)
     none = WITHOUT_EFFECT.get(style, "it would need a measure of its own, which does not exist yet")
     met, have = check(case) if check is not None else (None, none)
-    return _verdict(f"played as {style.replace('_', ' ')}", style, (met, have), _other_damage(case))
+    return _verdict(f"played as {style.replace('_', ' ')}", style, (met, have), _ways(case, style))
 
 
 def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
@@ -287,6 +287,29 @@ def damage_shares(case: Case) -> dict[str, float]:
         parts[one] += lasting * part / sum(types.values())
     total = sum(parts.values())
     return {one: part / total for one, part in parts.items() if part > 0}
+
+
+_OF_DEFENCE = frozenset(
+    {
+        "tanky", "max_block", "regeneration",
+        "life_stacking", "energy_shield_stacking", "armour_stacking", "evasion_stacking",
+    }
+)  # fmt: skip
+_OF_MANA = frozenset({"mana_stacking", "leech"})
+
+
+def _ways(case: Case, style: str) -> tuple[Suggestion, ...]:
+    """Return what could bring the style about: by the answer, or the item, that its figure hangs on."""
+    if style == "fast":
+        boots = Details(slot="Boots", local=True)
+        return (advice("faster_boots", _NEEDS, Demand.REPLACE_ITEM, "boots with more movement speed", boots),)
+    if style in _OF_DEFENCE:
+        heavier = "weigh defence higher in passives and gear"
+        return (advice("more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, heavier),)
+    if style in _OF_MANA:
+        resource = Details(resource="mana")
+        return (advice("more_mana", _SUSTAIN, Demand.MORE_RECOVERY, "more mana on gear and passives", resource),)
+    return _other_damage(case)
 
 
 def _other_damage(case: Case, wanted: Details | None = None) -> tuple[Suggestion, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from app.model.damage import SHARE_AFTER_HIT, SHARES
+from app.model.stats import MOVEMENT
 
 OF_MAIN_SKILL = frozenset(
     {
@@ -49,6 +50,9 @@ CRITICAL_CHANCE = 30.0
 """Percent of hits that must be critical, at the double damage that they deal without help, to be worth calling a build
 after them."""
 
+FAST = 1.2
+"""Movement speed, as a multiple of a naked character's, from which a build is fast."""
+
 HALF = 0.5
 """Share of the damage from which a build is called after it."""
 
@@ -60,6 +64,7 @@ _AT_ANY_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
         "max_block": ("EffectiveBlockChance", MAXIMUM_BLOCK),
         "critical": ("CritChance", CRITICAL_CHANCE),
         "damage_over_time": (SHARE_AFTER_HIT, HALF),
+        "fast": (MOVEMENT, FAST),
         **{kind.value: (share, LEAST_AILMENT) for kind, share in SHARES.items()},
     }
 )

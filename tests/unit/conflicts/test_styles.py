@@ -10,7 +10,7 @@ import pytest
 
 from app.conflicts.case import Case
 from app.conflicts.styles import STYLES, WITHOUT_EFFECT
-from app.conflicts.wishes import wishes_of
+from app.conflicts.wishes import asked_for, wishes_of
 from app.knowledge.vocabulary import vocabulary
 from app.model.blueprint import Gem, PassiveNode, SkillGroup
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
@@ -128,6 +128,24 @@ def test_by_the_sources_of_the_damage_that_counts(case: MakeCase, style: str, st
     groups = [SkillGroup(gems=[Gem(gem_id="Bolt", name="Bolt")])]
     built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, blueprint={"groups": groups})
     assert [found.state for found in wishes_of(replace(built, stats=counted))] == [state]
+
+
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [
+        ("fast", "boots with more movement speed"),
+        ("tanky", "weigh defence higher in passives and gear"),
+        ("mana_stacking", "more mana on gear and passives"),
+        ("totem", "a main skill that is played as asked"),
+    ],
+)
+def test_the_way_out_is_where_the_figure_comes_from(case: MakeCase, style: str, text: str) -> None:
+    asked = Invariant(field="style", value=style, provenance=Provenance.EXPLICIT, reason="said so")
+    groups = [SkillGroup(gems=[Gem(gem_id="Bolt", name="Bolt")])]
+    values = {"EffectiveMovementSpeedMod": 1.1, "TotalEHP": 100.0, "Life": 3000.0, "Mana": 500.0}
+    built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, values=values, blueprint={"groups": groups})
+    (found,) = [one for one in asked_for(built) if one.subject == f"style {style}"]
+    assert found.suggested_solutions[0].text == text
 
 
 def test_a_minions_figures_are_the_minions(case: MakeCase) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from app.knowledge.styles import (
     CRITICAL_CHANCE,
+    FAST,
     HALF,
     LEAST_AILMENT,
     MAXIMUM_BLOCK,
@@ -26,6 +27,11 @@ def test_styles_ask_for_figures_by_level() -> None:
     assert set(low) == {"Str", "Life"}
     assert all(high[stat] == 4.5 * low[stat] for stat in low)
     assert style_targets(["spell", "unheard of"], 90) == {}
+
+
+def test_a_fast_build_is_made_faster_than_a_naked_character() -> None:
+    assert style_targets(["fast"], 45) == {"EffectiveMovementSpeedMod": FAST}
+    assert FAST > 1.1
 
 
 def test_critical_hits_are_the_characters_own() -> None:
