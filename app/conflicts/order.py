@@ -40,7 +40,7 @@ def in_order(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
     core = [c for c in found if c.type is ConflictType.CORE_ASSUMPTION_INVALIDATED]
     roots = core or [c for c in found if c.role is Role.ROOT] or found
     groups: dict[str, list[BuildConflict]] = {}
-    for conflict in sorted(roots, key=_weight):
+    for conflict in sorted(roots, key=lambda one: (len(one.affected), one.id)):
         # The decision that the next way out changes: conflicts that share it are resolved together.
         pick = conflict.next_suggestion
         groups.setdefault(pick.sub_problem.value if pick else conflict.id, []).append(conflict)
@@ -50,10 +50,6 @@ def in_order(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
 def resolvable(conflicts: Sequence[BuildConflict]) -> list[BuildConflict]:
     """Return those that have an attempt and a suggestion left."""
     return [c for c in conflicts if c.attempts < MOST_ATTEMPTS and c.next_suggestion is not None]
-
-
-def _weight(conflict: BuildConflict) -> tuple[int, str]:
-    return (len(conflict.affected), conflict.id)
 
 
 def caveats(conflicts: list[BuildConflict]) -> list[str]:

@@ -44,7 +44,8 @@ def confine_zygote(files: Iterable[Path], memory_bytes: int) -> dict[str, str]:
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, 0)
     _lower(resource.RLIMIT_NOFILE, _MAX_OPEN_FILES)
-    _lower(resource.RLIMIT_AS, _address_space_bytes() + memory_bytes)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _lower(resource.RLIMIT_AS, used + memory_bytes)
     readable = [*files, *_interpreter_files()]
     guards: dict[str, Callable[[], object]] = {
         "no new privileges": lambda: kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1),
@@ -80,10 +81,6 @@ def resident_bytes(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
     except (OSError, IndexError):
         return 0
-
-
-def _address_space_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _lower(limit: int, value: int) -> None:

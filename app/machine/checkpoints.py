@@ -28,7 +28,8 @@ def after_step(record: BuildRecord, ctx: PhaseContext, result: PhaseResult) -> C
     """
     check_moves(record.state.sub_problems, result.state.sub_problems)
     state = changed(_remarked(result.state, ctx.reasoner.remarks), phase=record.state.phase)
-    progress = [_step(state), *_question(record.invariants, result.invariants)]
+    step = ProgressData(phase=state.phase, label=state.progress_label, done=state.done, total=state.total)
+    progress = [("step", step), *_question(record.invariants, result.invariants)]
     if result.trigger is not None:
         state = _moved(state, result.trigger)
         progress.append(("phase", ProgressData(phase=state.phase, iteration=state.iteration)))
@@ -127,10 +128,6 @@ def _moved(state: BuildState, trigger: Trigger) -> BuildState:
     told = [who.share] if who.decided < who.asked else []
     caveats = _joined(state.caveats, [*state.standing_caveats, *told])
     return changed(state, phase=phase, outcome=state.outcome or default, caveats=caveats)
-
-
-def _step(state: BuildState) -> Happening:
-    return "step", ProgressData(phase=state.phase, label=state.progress_label, done=state.done, total=state.total)
 
 
 def _question(before: InvariantSet, after: InvariantSet | None) -> list[Happening]:

@@ -44,7 +44,8 @@ async def worth_of_items(facts: Facts, session: Session, blueprint: Blueprint, d
     known = await knowledge(facts, (item.base for item in items.values()))
     affixes: Affixes = {name: found.affixes for name, found in known.items()}
     taken = [(slot, roll.id) for slot, item in items.items() for roll in rolls_of(item)]
-    lower = gear_limits(_lower(demands.gear), demands.level)
+    tiers = list(GearTier)
+    lower = gear_limits(tiers[max(0, tiers.index(demands.gear) - 1)], demands.level)
     lowered = {slot: at_limits(item, affixes[item.base], lower, {}) for slot, item in items.items()}
     tried = [*(without(items[slot], affix) for slot, affix in taken), *lowered.values()]
     candidates: list[list[Change]] = [[Equip(item=item)] for item in tried]
@@ -119,11 +120,6 @@ def _keeping(item: GearItem, rolls: Sequence[AffixRoll]) -> GearItem:
         prefixes=[roll for roll in item.prefixes if roll.id in kept],
         suffixes=[roll for roll in item.suffixes if roll.id in kept],
     )
-
-
-def _lower(tier: GearTier) -> GearTier:
-    order = list(GearTier)
-    return order[max(0, order.index(tier) - 1)]
 
 
 def _loss(objective: Objective, now: Outputs, outputs: Outputs) -> Loss:

@@ -51,7 +51,10 @@ def reconnected(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int
     """
     while True:
         found = [(_joined(graph, linked, lost, route), route) for route in graph.routes(linked, REACH).values()]
-        gains = [(_bought(route, lost), -len(all_of), route.target, all_of) for all_of, route in found]
+        gains = [
+            (sum(node not in lost for node in route.nodes), -len(all_of), route.target, all_of)
+            for all_of, route in found
+        ]
         fine = [g for g in gains if g[2] in lost and len(lost & g[3]) - len(lost & linked) > g[0]]
         if not fine:
             return linked
@@ -60,10 +63,6 @@ def reconnected(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int
 
 def _joined(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int], route: Route) -> frozenset[int]:
     return graph.connected(linked | lost | set(route.nodes)) if route.target in lost else linked
-
-
-def _bought(route: Route, lost: frozenset[int]) -> int:
-    return sum(node not in lost for node in route.nodes)
 
 
 def _passive(blueprint: Blueprint, graph: PassiveGraph, node: int) -> PassiveNode:
