@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -163,6 +163,28 @@ Move = Annotated[
     SetSupports | AddSkill | RemoveSkill | AllocatePassive | DeallocatePassive | EquipUnique | CraftItem,
     Field(discriminator="op"),
 ]
+
+
+def named_after(moves: Sequence[Move]) -> str:
+    """Return what to call changes: what they do, in our words and the game's names."""
+    words = []
+    for move in moves:
+        match move:
+            case SetSupports(skill=skill, supports=supports):
+                words.append(f"{skill} with {', '.join(supports) or 'no supports'}")
+            case AddSkill(skill=skill):
+                words.append(f"add {skill}")
+            case RemoveSkill(skill=skill):
+                words.append(f"without {skill}")
+            case AllocatePassive(passive=passive):
+                words.append(f"allocate {passive}")
+            case DeallocatePassive(passive=passive):
+                words.append(f"give back {passive}")
+            case EquipUnique(unique=unique):
+                words.append(f"wear {unique}")
+            case CraftItem(slot=slot):
+                words.append(f"craft {slot}")
+    return "; ".join(words)
 
 
 class Trial(Model):

@@ -16,7 +16,7 @@ from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
-from app.phases.validate.story import with_story
+from app.phases.validate.story import grounds_in, read_with_grounds, with_grounds, with_story
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import NextBest, marginal_values, spending_of, with_marginals
@@ -50,14 +50,19 @@ class WithAccounts:
             invariants=result.invariants or ctx.invariants,
             xml=ctx.xml if result.xml is None else result.xml,
         )
-        state = result.state
+        state, known = result.state, result.invariants
         try:
             state = await accounted(last)
             if state.inspection is not None:
-                state = with_story(state, await case_of(ctx.engine, ctx.demands, last.invariants, state))
+                case = await case_of(ctx.engine, ctx.demands, last.invariants, state)
+                if ctx.reasoner.model is not None:
+                    grounds = await grounds_in(ctx.engine, case, ctx.request.prompt)
+                    state = with_grounds(state, grounds)
+                    known = read_with_grounds(last.invariants, grounds)
+                state = with_story(state, case)
         except EngineError as error:
             _log.warning("no accounts: %s", error.code, extra={"build_id": ctx.build_id})
-        return replace(result, state=state)
+        return replace(result, state=state, invariants=known)
 
 
 async def accounted(ctx: PhaseContext) -> BuildState:

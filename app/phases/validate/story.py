@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from app.conflicts.case import Case
 from app.conflicts.resources import budgets
 from app.conflicts.styles import damage_shares
+from app.engine.base import Engine
+from app.knowledge.claims import SAYS, Grounds, founded, grounds_of, said, spoken_of
 from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, SkillGroup
+from app.model.constraints import InvariantSet, as_list
 from app.model.names import SubProblemName
 from app.model.state import BuildState
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
@@ -29,8 +33,64 @@ from app.model.sub_problems import (
 )
 from app.model.wishes import WishOutcome, WishState
 from app.phases.validate.guide import is_lasting
+from app.prompting.library import fenced
 
 Q = SubProblemName
+
+
+async def grounds_in(engine: Engine, case: Case, prompt: str) -> Grounds:
+    """Return what may be said of a finished build: what it or the prompt names, and their numbers."""
+    asked = " ".join(text for i in case.invariants.invariants if i.is_wished for text in as_list(i.value))
+    figures = fenced("figures", json.dumps({**case.stats.values, DPS: case.stats.dps or 0.0}))
+    told = grounds_of([figures, fenced("request", f"{prompt}; level {case.level}")])
+    return await spoken_of(told, engine.facts, case.blueprint, f"{prompt} {asked}")
+
+
+def with_grounds(state: BuildState, grounds: Grounds) -> BuildState:
+    """Return the state with what a language model said held against the finished build, and the rest of it cut.
+
+    A reason may have been given for a build that became another one since.
+    """
+    subs = dict(state.sub_problems)
+    for name, sub in subs.items():
+        if sub.decision is not None and sub.decision.reason.startswith(SAYS):
+            reason = said(sub.decision.reason, grounds) or REASON_CUT
+            sub = changed(sub, decision=changed(sub.decision, reason=reason))
+        if sub.decision is not None:
+            others = [_against(option, grounds) for option in sub.decision.alternatives]
+            subs[name] = changed(sub, decision=changed(sub.decision, alternatives=others))
+    gaps, assumed = as_said(state.domain_gaps, grounds), as_said(state.assumptions, grounds)
+    return changed(state, sub_problems=subs, assumptions=assumed, domain_gaps=gaps)
+
+
+def read_with_grounds(known: InvariantSet, grounds: Grounds) -> InvariantSet:
+    """Return the constraints with what a language model said about them held against the finished build."""
+    question = known.question
+    if question is not None and not as_said([question.text], grounds):
+        question = changed(question, text=f"{SAYS}Which {question.field.replace('_', ' ')} do you want?")
+    kept = [one if as_said([one.reason], grounds) else changed(one, reason="it fits best") for one in known.invariants]
+    return changed(known, invariants=kept, question=question, assumptions=as_said(known.assumptions, grounds))
+
+
+def as_said(texts: Sequence[str], grounds: Grounds) -> list[str]:
+    """Return the texts, those of a language model as far as they have grounds; a topic may stand before its label."""
+    kept = []
+    for text in texts:
+        topic, label, words = text.partition(SAYS)
+        if not label or (words := founded(words, grounds)):
+            kept.append(f"{topic}{label}{words}")
+    return kept
+
+
+def _against(option: Option, grounds: Grounds) -> Option:
+    """Return an alternative with what speaks against it, which may name the alternative itself."""
+    against = option.rejected_because or ""
+    told = as_said([against], grounds.allowing(option.name))
+    return option if told == [against] else changed(option, rejected_because=(told or ["the model chose another"])[0])
+
+
+REASON_CUT = "The language model chose this; its reason does not fit the finished build."
+
 _ONE_MORE = "one more of "
 _METRICS = {"dps": DPS, "ehp": EHP}
 
@@ -42,7 +102,8 @@ def with_story(state: BuildState, case: Case) -> BuildState:
         if (decision := sub.decision) is not None:
             built = _TELLERS[name](case, decision)
             others = [option for option in decision.alternatives if option.name != built.name]
-            told = changed(decision, built=built, alternatives=[one for one in others if not is_in_file(case, one)])
+            kept = [one for one in others if not is_in_file(case, one)]
+            told = changed(decision, built=built, alternatives=kept)
             subs[name] = changed(sub, decision=told)
     return changed(state, sub_problems=subs, wishes=[_priced(wish, state) for wish in state.wishes])
 

@@ -11,11 +11,13 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from app.core.errors import LlmBadOutput
+from app.knowledge.claims import NO_GROUNDS, SAYS, Grounds, founded, said
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Evidence, Suggestion, conflict_id
 from app.model.constraints import INVARIANTS, Setter
 from app.model.moves import Move
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.sub_problems import Decision
 from app.reasoning.base import Decomposition, ReasoningContext, Resolution
 from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.base import ModelAnswer, Name, Sentence
@@ -148,7 +150,27 @@ ANSWERS: Final[Mapping[str, type[ModelAnswer]]] = {
 """The answer that each prompt asks for; `explore` is the common part of the seven and has none of its own."""
 
 
-def ordered(answer: DecomposeAnswer, rules: Decomposition) -> Decomposition:
+UNFOUNDED: Final = "The language model chose this; nothing that it gave as a reason had grounds."
+"""The reason of a choice whose own was cut."""
+
+
+def in_its_words(decision: Decision, usual: Decision, grounds: Grounds) -> Decision:
+    """Return a model's decision with what it says labelled, and cut where that has no grounds.
+
+    The reason of the rules stands in for one that was cut, where they chose the same.
+    """
+    own = {option.name: option.rejected_because for option in usual.alternatives}
+    others = [
+        changed(option, rejected_because=said(option.rejected_because or "", grounds) or "the model chose another")
+        if option.rejected_because not in (own.get(option.name), "the model chose another")
+        else option
+        for option in decision.alternatives
+    ]
+    instead = usual.reason if decision.name == usual.name else UNFOUNDED
+    return changed(decision, reason=said(decision.reason, grounds) or instead, alternatives=others)
+
+
+def ordered(answer: DecomposeAnswer, rules: Decomposition, grounds: Grounds = NO_GROUNDS) -> Decomposition:
     """Return the rules' questions in the model's order; cycles are broken by the phase."""
     subs = dict(rules.sub_problems)
     for one in answer.sub_problems:
@@ -156,11 +178,15 @@ def ordered(answer: DecomposeAnswer, rules: Decomposition) -> Decomposition:
             wanted = {*one.depends_on, *QUESTIONS[one.name].requires} - {one.name}
             waits = [other for other in SubProblemName if other in wanted]
             subs[one.name] = changed(rules.sub_problems[one.name], depends_on=waits)
-    return Decomposition(subs, (*rules.assumptions, *answer.assumptions))
+    return Decomposition(
+        subs, (*rules.assumptions, *(told for one in answer.assumptions if (told := said(one, grounds))))
+    )
 
 
-def findings(answer: AssessAnswer, ctx: ReasoningContext, model: str) -> list[BuildConflict]:
-    """Return the model's findings as conflicts.
+def findings(
+    answer: AssessAnswer, ctx: ReasoningContext, model: str, grounds: Grounds = NO_GROUNDS
+) -> list[BuildConflict]:
+    """Return the model's findings as conflicts; one without grounds is none.
 
     Only one of them may send a build back, and only before its first iteration: opinions must not keep a build that
     meets every rule from being finished.
@@ -175,9 +201,12 @@ def findings(answer: AssessAnswer, ctx: ReasoningContext, model: str) -> list[Bu
         if one.demand not in possible:
             fitting = ", ".join(sorted(demand.value for demand in possible))
             raise LlmBadOutput(f"{one.sub_problem.value} takes the demands {fitting}, not {one.demand.value}")
+        message, way = founded(one.message, grounds), founded(one.suggestion, grounds)
+        if not message or not grounds.bear(one.subject.replace("_", " ")):
+            continue
         blocks = may_block and one.severity is Severity.BLOCKING
         may_block = may_block and not blocks
-        subject, text = f"opinion_{one.subject}", one.suggestion or one.message
+        subject, text = f"opinion_{one.subject}", f"{SAYS}{way or message}"
         way_out = Suggestion(strategy=subject, sub_problem=one.sub_problem, demand=one.demand, text=text)
         conflict = BuildConflict(
             id=conflict_id(ConflictType.GOAL_MISMATCH, [one.sub_problem], subject),
@@ -186,7 +215,7 @@ def findings(answer: AssessAnswer, ctx: ReasoningContext, model: str) -> list[Bu
             subject=subject,
             affected=[one.sub_problem],
             evidence=Evidence(judged_by=model),
-            message=f"The language model finds: {one.message}",
+            message=f"{SAYS}{message}",
             suggested_solutions=[way_out],
         )
         result.append(conflict)

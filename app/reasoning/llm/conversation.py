@@ -57,7 +57,12 @@ def _mapping(text: str) -> dict[str, Any]:
         try:
             value = yaml.load(candidate, Loader=_PlainLoader)  # noqa: S506 - the loader is a SafeLoader
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            reason = f"the answer is not YAML: {' '.join(str(error).split())[:300]}"
+            known = getattr(error, "problem", None) or (
+                error if type(error) is yaml.YAMLError else type(error).__name__
+            )
+            line = getattr(getattr(error, "problem_mark", None), "line", None)
+            where = "" if line is None else f" in line {line + 1}"
+            reason = f"the answer is not YAML: {' '.join(str(known).split())[:200]}{where}"
             continue
         if isinstance(value, dict):
             return value
@@ -100,6 +105,11 @@ class Conversation:
         self._toolbox = toolbox
         self._messages = list(beginning)
         self._turn = 0
+
+    @property
+    def heard(self) -> list[str]:
+        """Return what the model was sent so far, by people and tools."""
+        return [message.content for message in self._messages if message.role in ("user", "tool")]
 
     async def answer(self, shape: type[A], settle: Callable[[A], Awaitable[T]]) -> T:
         """Return what `settle` makes of the answer; it raises LlmBadOutput when the answer contradicts the facts.

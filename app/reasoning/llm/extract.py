@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.claims import NO_GROUNDS, SAYS, Grounds, founded, said
 from app.knowledge.values import Unusable, known_name, value_of
 from app.knowledge.words import by_phrase, closest_to, named, phrase
 from app.model.base import changed
@@ -19,14 +20,16 @@ from app.model.constraints import (
 )
 from app.model.names import Provenance
 from app.model.record import BuildRequest
-from app.reasoning.llm.answers import ConstraintAnswer, ExtractAnswer
+from app.reasoning.llm.answers import ConstraintAnswer, ExtractAnswer, QuestionAnswer
 from app.reasoning.prompt.extract import extract_from
 
 _MOST_ASSUMPTIONS = 8
 
 
-def constraints(answer: ExtractAnswer, request: BuildRequest, catalogue: Catalogue) -> InvariantSet:
-    """Return the constraints.
+def constraints(
+    answer: ExtractAnswer, request: BuildRequest, catalogue: Catalogue, grounds: Grounds = NO_GROUNDS
+) -> InvariantSet:
+    """Return the constraints; what the model says to people is labelled, and cut where it has no grounds.
 
     The request's fields win over the answer. An explicit value needs the user's words as proof; without them it gives
     way to what the rules read in the prompt.
@@ -37,11 +40,11 @@ def constraints(answer: ExtractAnswer, request: BuildRequest, catalogue: Catalog
     read = extract_from(request, catalogue)
     fields = {"level": request.level, "gear": request.gear, **request.overrides}
     fixed = {name for name, value in fields.items() if value is not None}
-    found = [_constraint(one, request, catalogue) for one in answer.constraints if one.field not in fixed]
+    found = [_constraint(one, request, catalogue, grounds) for one in answer.constraints if one.field not in fixed]
     kept = [merged for one in found if (merged := _against(one, read.find(one.field))) is not None]
-    said = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
-    said |= {one.field: one.value for one in kept}
-    owner, class_name = catalogue.class_of(str(said.get("ascendancy", ""))), said.get("class")
+    stated = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
+    stated |= {one.field: one.value for one in kept}
+    owner, class_name = catalogue.class_of(str(stated.get("ascendancy", ""))), stated.get("class")
     if owner is not None and class_name is not None and owner.name != class_name:
         raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
     whole = extract_from(request, catalogue, kept)
@@ -49,20 +52,30 @@ def constraints(answer: ExtractAnswer, request: BuildRequest, catalogue: Catalog
     if question is None and asked is not None:
         known = whole.find(asked.field)
         if known is None or known.provenance is not Provenance.EXPLICIT:
-            question = Question(field=asked.field, text=asked.text, options=asked.options, assumed=asked.assumed)
-    assumptions = list(dict.fromkeys([*whole.assumptions, *answer.assumptions[:_MOST_ASSUMPTIONS]]))
+            question = question_of(asked, grounds)
+    told = [text for one in answer.assumptions[:_MOST_ASSUMPTIONS] if (text := said(one, grounds))]
+    assumptions = list(dict.fromkeys([*whole.assumptions, *told]))
     return changed(whole, question=question, assumptions=assumptions)
 
 
-def _constraint(one: ConstraintAnswer, request: BuildRequest, catalogue: Catalogue) -> Invariant:
+def question_of(asked: QuestionAnswer, grounds: Grounds) -> Question:
+    """Return the model's question, which is never dropped: a plain one stands in for words without grounds."""
+    text = said(asked.text, grounds) or f"{SAYS}Which {asked.field.replace('_', ' ')} do you want?"
+    options = [option for option in asked.options if grounds.bear(option)]
+    return Question(field=asked.field, text=text, options=options, assumed=founded(asked.assumed, grounds) or "open")
+
+
+def _constraint(one: ConstraintAnswer, request: BuildRequest, catalogue: Catalogue, grounds: Grounds) -> Invariant:
     quoted = bool(phrase(one.quote)) and phrase(one.quote) in phrase(request.prompt)
     provenance = Provenance(one.provenance)
     if provenance is Provenance.EXPLICIT and not quoted:
         provenance = Provenance.INFERRED
-    reason = f'you wrote "{one.quote.strip()}"' if provenance is Provenance.EXPLICIT else one.reason or "it fits best"
+    reason = f'you wrote "{one.quote.strip()}"' if provenance is Provenance.EXPLICIT else said(one.reason, grounds)
     value = _fitted(one.field, one.value, catalogue)
+    if INVARIANTS[one.field].kind is Kind.PHRASE and not quoted and not all(grounds.bear(v) for v in as_list(value)):
+        raise LlmBadOutput(f"{one.field}: name what is meant, in a word or two")
     words = [one.quote.strip()] * len(as_list(value)) if provenance is Provenance.EXPLICIT else []
-    return Invariant(field=one.field, value=value, provenance=provenance, reason=reason, words=words)
+    return Invariant(field=one.field, value=value, provenance=provenance, reason=reason or "it fits best", words=words)
 
 
 def _against(new: Invariant, old: Invariant | None) -> Invariant | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
@@ -12,10 +13,12 @@ from app.core.config import LlmStep
 from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, LlmUnavailable, NotFound
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.claims import Grounds, grounds_of, said, spoken_of
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
-from app.model.constraints import InvariantSet
+from app.model.constraints import InvariantSet, as_list
 from app.model.dialogue import Turn
+from app.model.moves import named_after
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery, SubProblem
@@ -65,6 +68,10 @@ _OUTSIDE_WORDS = (LlmUnavailable, LlmRejected)
 """Errors whose message holds words of the provider, which belong into the event log and not into the state."""
 
 
+_QUOTED = re.compile(r"""(['"]).*\1""")
+"""Names that a model made up, in what is told about its answer."""
+
+
 @dataclass(frozen=True)
 class LlmResources:
     """What the reasoner of one step works with; `chat_for` gives the model of a step."""
@@ -107,8 +114,8 @@ class LlmReasoner:
     async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
         """Turn the prompt into constraints, with at most one question."""
 
-        async def settle(answer: answers.ExtractAnswer) -> InvariantSet:
-            return constraints(answer, request, await Catalogue.of(engine, everything=True))
+        async def settle(answer: answers.ExtractAnswer, grounds: Grounds) -> InvariantSet:
+            return constraints(answer, request, await Catalogue.of(engine, everything=True), grounds)
 
         return await self._ask(
             "extract",
@@ -139,8 +146,8 @@ class LlmReasoner:
             "answered_by_the_prompt": [n.value for n, sub in usual.sub_problems.items() if sub.decision is not None],
         }
 
-        async def settle(answer: answers.DecomposeAnswer) -> Decomposition:
-            return answers.ordered(answer, usual)
+        async def settle(answer: answers.DecomposeAnswer, grounds: Grounds) -> Decomposition:
+            return answers.ordered(answer, usual, grounds)
 
         prompts = [answers.DECOMPOSE]
         return await self._ask("decompose", prompts, shown, answers.DecomposeAnswer, settle, _given(usual), ctx.engine)
@@ -173,10 +180,11 @@ class LlmReasoner:
             "options": inputs.options(usual.decision),
         }
 
-        async def settle(answer: ExploreAnswer) -> Conclusion:
-            decision = kind.decision(answer, brief, usual.decision)
+        async def settle(answer: ExploreAnswer, grounds: Grounds) -> Conclusion:
+            decision = answers.in_its_words(kind.decision(answer, brief, usual.decision), usual.decision, grounds)
             await kind.check(decision, ctx.engine.facts)
-            self._remark(Remarks(domain_gaps=tuple(f"{name.value}: {gap}" for gap in answer.unsure)))
+            gaps = [f"{name.value}: {told}" for gap in answer.unsure if (told := said(gap, grounds))]
+            self._remark(Remarks(domain_gaps=tuple(gaps)))
             return replace(usual, decision=decision)
 
         prompts = [answers.EXPLORE, answers.explore_prompt(name)]
@@ -187,8 +195,10 @@ class LlmReasoner:
         figures = await experimenter.read_stats()
         shown = {**inputs.about(ctx), "build": inputs.build(ctx, figures), "stats": inputs.stats(figures)}
 
-        async def settle(answer: answers.ConstructAnswer) -> list[Idea]:
-            return [Idea(one.name, tuple(one.changes), one.reason) for one in answer.proposals]
+        async def settle(answer: answers.ConstructAnswer, grounds: Grounds) -> list[Idea]:
+            grounds = await self._spoken(ctx, grounds)
+            named = [(named_after(one.changes), one) for one in answer.proposals]
+            return [Idea(name, tuple(one.changes), said(one.reason, grounds.allowing(name))) for name, one in named]
 
         return await self._ask(
             "construct",
@@ -211,11 +221,18 @@ class LlmReasoner:
             "found_by_rules": inputs.conflicts(usual),
         }
 
-        async def settle(answer: answers.AssessAnswer) -> list[BuildConflict]:
-            return [*usual, *answers.findings(answer, ctx, self._model)]
+        async def settle(answer: answers.AssessAnswer, grounds: Grounds) -> list[BuildConflict]:
+            return [*usual, *answers.findings(answer, ctx, self._model, await self._spoken(ctx, grounds))]
 
         prompts = [answers.VALIDATE]
         return await self._ask("validate", prompts, shown, answers.AssessAnswer, settle, _given(usual), ctx.engine)
+
+    async def _spoken(self, ctx: ReasoningContext, grounds: Grounds) -> Grounds:
+        """Return the grounds for sentences about the constructed build."""
+        if ctx.state.blueprint is None:
+            return grounds
+        asked = " ".join(text for i in ctx.invariants.invariants for text in as_list(i.value))
+        return await spoken_of(grounds, ctx.engine.facts, ctx.state.blueprint, f"{ctx.request.prompt} {asked}")
 
     async def resolve(self, ctx: ReasoningContext, conflicts: list[BuildConflict]) -> Resolution:
         """Choose how to go on for the conflicts given."""
@@ -226,7 +243,7 @@ class LlmReasoner:
             "conflicts": inputs.conflicts(conflicts),
         }
 
-        async def settle(answer: answers.ResolveAnswer) -> Resolution:
+        async def settle(answer: answers.ResolveAnswer, grounds: Grounds) -> Resolution:
             return answers.picks(answer, conflicts)
 
         return await self._ask(
@@ -245,7 +262,7 @@ class LlmReasoner:
         prompts: Sequence[str],
         shown: Mapping[str, Any],
         shape: type[A],
-        settle: Callable[[A], Awaitable[T]],
+        settle: Callable[[A, Grounds], Awaitable[T]],
         otherwise: Callable[[], Awaitable[T]],
         engine: Engine,
         tools: Sequence[Tool] = (),
@@ -260,7 +277,7 @@ class LlmReasoner:
             offered = [t for t in (*GameSearch(engine.facts).tools(), *tools) if t.name in ALLOWED[step]]
             toolbox = Toolbox(offered, self._resources.runner, self._resources.scope)
             talk = Conversation(self._resources.chat_for(step), toolbox, beginning.messages)
-            found = await talk.answer(shape, settle)
+            found = await talk.answer(shape, lambda answer: settle(answer, grounds_of(talk.heard)))
             self._remark(Remarks(turns=(Turn(step=prompts[-1], decided=[prompts[-1]]),)))
             return found
         except (LlmError, BudgetExceeded, NotFound) as error:
@@ -279,7 +296,8 @@ class LlmReasoner:
 
 def fallen_back(label: str, error: AppError) -> Remarks:
     """Return the remark for a step that the rules had to do; a budget that ended is worth a caveat too."""
-    why = error.code if isinstance(error, _OUTSIDE_WORDS) else f"{error.code}: {error.message[:200]}"
+    told = _QUOTED.sub("(a name of its own)", error.message)[:200]
+    why = error.code if isinstance(error, _OUTSIDE_WORDS) else f"{error.code}: {told}"
     caveats: tuple[str, ...] = ()
     if isinstance(error, BudgetExceeded) and error.details.get("which") != "tool_rounds":
         caveats = (f"{error.message} From then on the rules decided instead of the language model.",)

@@ -72,7 +72,7 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         """Refuse another class, another ascendancy than asked for, and passives that it does not have."""
         fact = brief.class_fact
         if phrase(answer.class_name) != phrase(fact.name):
-            raise LlmBadOutput(f"the class is {fact.name}, not {answer.class_name}")
+            raise LlmBadOutput(f"the class is {fact.name}, not {answer.class_name!r}")
         if answer.ascendancy is None:
             if isinstance(usual.choice, AscendancyChoice) and usual.choice.ascendancy is None:
                 return usual.name, usual.choice

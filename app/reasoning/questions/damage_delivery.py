@@ -248,7 +248,10 @@ def _answered_setup(answer: DeliveryAnswer, brief: Brief, gem: GemFact) -> Setup
     wanted = {word.strip().lower() for word in answer.weapon_types}
     fitting = [s for s in possible if s.weapon.lower() in wanted or wanted & set(s.weapon.lower().split())]
     if not fitting:
-        offered, refused = "; ".join(setup.text for setup in possible[:6]), ", ".join(answer.weapon_types)
+        offered, refused = (
+            "; ".join(setup.text for setup in possible[:6]),
+            listing([repr(one) for one in answer.weapon_types]),
+        )
         raise LlmBadOutput(f"{gem.name} can be used with {offered}, not with {refused}")
     off = (answer.off_hand or "").strip().lower()
     return next((s for s in fitting if (s.off_hand or "").lower() == off), fitting[0])

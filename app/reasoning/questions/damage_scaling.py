@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.core.errors import LlmBadOutput
+from app.knowledge.claims import NO_GROUNDS
 from app.knowledge.gems import ELEMENTS, damage_types_of, dealt, is_attack, is_minion, is_spell, tags
 from app.knowledge.words import by_phrase, listing, named
 from app.model.base import changed
@@ -111,7 +112,7 @@ class ScalingQuestion(QuestionKind[ScalingAnswer]):
         weight = round(usual.choice.damage_weight * answer.damage_weight, 3)
         choice = ScalingChoice(
             damage_types=types,
-            keywords=list(dict.fromkeys(answer.keywords)),
+            keywords=[word for word in dict.fromkeys(answer.keywords) if NO_GROUNDS.bear(word)],
             excluded_gems=sorted({*usual.choice.excluded_gems, *gems}),
             excluded_nodes=sorted({*usual.choice.excluded_nodes, *nodes}),
             damage_weight=weight,

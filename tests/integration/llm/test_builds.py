@@ -75,8 +75,8 @@ def check_reasoned(made: Made, server: LlmServer) -> None:
     delivery = made.record.state.sub_problems
     names = {name.value: sub.decision.name for name, sub in delivery.items() if sub.decision}
     assert (names["damage_delivery"], names["ascendancy"]) == ("Arc with wand and focus", "Stormweaver")
-    assert "Softcore trade is meant." in made.view.assumptions
-    assert "ascendancy: Whether the shocks hold on a boss." in made.view.domain_gaps
+    assert "The model: Softcore trade is meant." in made.view.assumptions
+    assert "ascendancy: The model: Whether the shocks hold on a boss." in made.view.domain_gaps
 
 
 def check_log(made: Made, server: LlmServer) -> None:

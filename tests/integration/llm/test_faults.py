@@ -149,7 +149,7 @@ async def test_a_service_that_puts_the_key_into_a_sound_answer_does_not_get_it_s
     echo = answer({**GOOD, "reason": f"Because of {KEY}."})
     async with LlmServer(always(echo)) as server, llm_bench(f"{server.url}/v1", tmp_path) as bench:
         got = await explored(bench)
-        assert got.decision.reason == "Because of [secret]."
+        assert got.decision.reason == "The model: Because of [secret]."
         assert KEY not in repr(await bench.events()) + repr(got) + repr(bench.reasoner.remarks)
 
 
@@ -217,5 +217,5 @@ async def test_a_question_of_a_finished_build_is_asked_again_and_its_answer_may_
         assert (got.decision == known) is degraded
         assert got.decision.name == known.name
         assert bool(bench.reasoner.remarks.degraded) is degraded
-        assert got.decision.reason == (known.reason if degraded else "It fits.")
+        assert got.decision.reason == (known.reason if degraded else "The model: It fits.")
         assert {event.tool for event in await bench.events()} >= {"llm.reconsider", "llm.chat"}

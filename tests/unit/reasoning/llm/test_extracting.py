@@ -89,8 +89,8 @@ def test_a_question_is_passed_on_unless_it_is_answered(catalogue: Catalogue) -> 
     question = {"field": "goal", "text": "Maps or bosses?", "options": ["maps", "bosses"], "assumed": "maps"}
     got = read(catalogue, "spark sorceress", question=question, assumptions=["Softcore."])
     assert got.question is not None
-    assert got.question.text == "Maps or bosses?"
-    assert "Softcore." in got.assumptions
+    assert got.question.text == "The model: Maps or bosses?"
+    assert "The model: Softcore." in got.assumptions
     assert read(catalogue, "spark sorceress for bossing", question=question).question is None
 
 

@@ -48,7 +48,7 @@ async def test_one_opinion_may_send_a_build_back_once(world: FactsEngine) -> Non
     assert [conflict.severity for conflict in first] == [Severity.BLOCKING, Severity.WARNING]
     assert first[0].id == "goal_mismatch:damage_delivery:opinion_slow"
     assert first[0].evidence == Evidence(judged_by="scripted-1")
-    assert first[0].message.startswith("The language model finds:")
+    assert first[0].message == "The model: It is slow."
     later = findings(answer, await context(world, iteration=1), "scripted-1")
     assert {conflict.severity for conflict in later} == {Severity.WARNING}
 
