@@ -111,9 +111,14 @@ async def test_a_submitted_build_is_made_and_leaves_no_job(queue: Queue) -> None
     async with queue.worker():
         build = await queue.submit()
         await asyncio.wait_for(queue.runner.wait(build), SOON_S)
+
+        async def is_clean() -> bool:
+            # A build that took longer than a sweep may have been rung for once more.
+            return not queue.jobs_of(build)
+
+        await soon(is_clean)
     assert await queue.status(build) is BuildStatus.COMPLETE
     assert queue.ended == [build]
-    assert queue.jobs_of(build) == []
 
 
 async def test_a_build_for_which_nobody_rang_is_found(queue: Queue) -> None:

@@ -13,8 +13,8 @@ from app.reasoning.prompt.page import Page, Span
 from app.reasoning.prompt.targets import Target, read_targets
 
 _LEVEL = re.compile(
-    r"\b(?:level|lvl|lv)\s*[:=]?\s*(-?\d{1,9})\b(?!\s*(?:-|to)\s*\d)"
-    r"|\b(\d{1,9})\s*(?:st|nd|rd|th)?[\s-]*(?:level|lvl)\b"
+    r"\b(?:level|lvl|lv)\s*+(?:[:=]\s*+)?(-?\d{1,9})\b(?!\s*(?:-|to)\s*\d)"
+    r"|\b(\d{1,9})\s*+(?:st|nd|rd|th)?[\s-]*+(?:level|lvl)\b"
 )
 _BUDGET = re.compile(
     r"(?P<amount>\d{1,6}(?:[.,]\d+)?) ?(?P<coin>div(?:ine)?s?(?: orbs?)?|ex(?:alt(?:ed)?)?s?(?: orbs?)?)\b"
