@@ -11,7 +11,7 @@ import typer
 from app import __version__
 from app.console import bench as benches
 from app.console import build as builds
-from app.console import evaluations, upkeep
+from app.console import evaluations, measures, upkeep
 from app.console import show as reports
 from app.console import status as installation
 from app.console.exits import Exit, guarded, run
@@ -19,7 +19,7 @@ from app.core.config import Settings
 from app.main import serve as serve_http
 from app.metrics.usage import UsageBy
 from app.model.access import Permission
-from app.model.names import Effort, GearTier, Mode
+from app.model.names import Effort, GearTier, Mode, Phase
 from app.model.record import BuildRequest
 from app.worker import check as check_worker
 from app.worker import work
@@ -256,13 +256,16 @@ def token_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Its n
 @app.command()
 def metrics(
     build_id: BuildIdArgument,
+    phase: Annotated[Phase | None, typer.Option(help="Only what was done in this phase")] = None,
+    tool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tool, stage or other work")] = None,
+    flame: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write a flame view, too")] = None,
     as_json: JsonFlag = False,
     events: Annotated[Literal["jsonl"] | None, typer.Option(help="Print the recorded attempts instead")] = None,
 ) -> None:
-    """Show calls, success and time per phase and tool; or with --events jsonl every attempt, one JSON per line."""
+    """Show where the time of a build went, what it cost, and what to change; most time first."""
     if events is not None:
         run(lambda: reports.export_events(Settings(), build_id))
-    run(lambda: reports.show_metrics(Settings(), build_id, as_json))
+    run(lambda: measures.show_metrics(Settings(), build_id, phase, tool, flame, as_json))
 
 
 @app.command()

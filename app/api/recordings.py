@@ -15,8 +15,8 @@ from app.api.access import READS, USES, AccessDep, OwnBuild, own_build
 from app.api.dependencies import Cursor, ServicesDep, parse_sequence
 from app.api.problems import documented
 from app.core.errors import BadRequest, NotFound, StorageBusy
+from app.metrics.breakdown import BuildMetrics
 from app.metrics.comparison import Comparison
-from app.metrics.efficiency import Metrics
 from app.metrics.expectations import Expectations, Verdict, check_usable
 from app.metrics.limits import InvalidMatcher
 from app.metrics.usage import UsageBy, UsageReport
@@ -93,8 +93,8 @@ async def list_tool_events(
 
 
 @router.get("/builds/{build_id}/metrics", dependencies=[READS], responses=documented(NotFound, StorageBusy))
-async def show_metrics(build_id: OwnBuild, services: ServicesDep) -> Metrics:
-    """Show calls, success and time: per run, per phase, per phase and tool."""
+async def show_metrics(build_id: OwnBuild, services: ServicesDep) -> BuildMetrics:
+    """Show calls, success and time per run, phase and tool; where all of the time went, and what to change."""
     return await services.recordings.metrics(build_id)
 
 

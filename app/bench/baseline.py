@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from app.bench.builds import PROMPTS, cores, scratch_services
@@ -35,16 +36,23 @@ async def measure(settings: Settings) -> dict[str, Any]:
 
 
 def section_of(events: Sequence[Attempt]) -> dict[str, Any]:
-    """Return milliseconds per tool over executed good attempts: how many, p50, p95 (nearest rank) and the longest."""
+    """Return milliseconds per tool over executed good attempts: how many, p50, p95 (nearest rank) and the longest.
+
+    With them how many results a call has on average, where that is not one.
+    """
+    results: dict[str, list[int]] = {}
     taken: dict[str, list[float]] = {}
     for event in events:
         if is_executed(event) and event.outcome is CallOutcome.OK and event.duration_ms is not None:
             taken.setdefault(event.tool, []).append(event.duration_ms)
+            results.setdefault(event.tool, []).append(event.results or 1)
     tools: dict[str, dict[str, Any]] = {}
     for tool, unordered in sorted(taken.items()):
         times = sorted(unordered)
         quantiles = {"p50_ms": nearest_rank(times, 0.5), "p95_ms": nearest_rank(times, 0.95), "max_ms": times[-1]}
         tools[tool] = {"n": len(times), **{name: round(value or 0.0, 1) for name, value in quantiles.items()}}
+        if (each := fmean(results[tool])) != 1:
+            tools[tool]["results"] = round(each, 1)
     where = {"cores": cores(), "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}"}
     return {"measured": where, "tools": tools}
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 
 import typer
 from pydantic import TypeAdapter
@@ -101,7 +102,8 @@ _MOST_PARTS = 8
 def _parts_text(deltas: Deltas) -> list[str]:
     parts = [*deltas.phases, *deltas.tools[:_MOST_PARTS]]
     rows = [
-        f"  {part.part:<36}" + "".join(f"{number(known[name].difference):>14}" for name in _PART_COLUMNS)
+        f"  {part.part:<36}"
+        + "".join(f"{number(known[name].difference, 1 if name != 'productivity' else 3):>14}" for name in _PART_COLUMNS)
         for part in parts
         if (known := {delta.metric: delta for delta in part.metrics})
     ]
@@ -115,17 +117,24 @@ def _parts_text(deltas: Deltas) -> list[str]:
     return [*texts, *(["\n".join(["FIRST CALL THAT DIFFERS", *calls])] if calls else [])]
 
 
-_PART_COLUMNS = {"calls": "calls", "sum_ms": "ms", "retries": "retries", "wasted_ms": "wasted ms"}
+_PART_COLUMNS = {
+    "calls": "calls",
+    "sum_ms": "ms",
+    "retries": "retries",
+    "wasted_ms": "wasted ms",
+    "useful_per_second": "useful/s",
+    "productivity": "productivity",
+}
 
 
 def _delta_line(delta: Delta) -> str:
     if delta.difference is None:
-        return f"  {delta.metric:<14}{_NONE:>14}  {delta.reason}"
+        return f"  {delta.metric:<18}{_NONE:>14}  {delta.reason}"
     ratio = "" if delta.ratio is None else f"  x{delta.ratio:.3f}"
     interval = f"  no interval: {delta.reason}"
     if delta.interval is not None:
         interval = f"  [{delta.interval.low:,.2f} .. {delta.interval.high:,.2f}] over {delta.pairs} tasks"
-    return f"  {delta.metric:<14}{delta.difference:>+14,.2f}{ratio}{interval}"
+    return f"  {delta.metric:<18}{delta.difference:>+14,.2f}{ratio}{interval}"
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -192,10 +201,17 @@ async def run_suite(
         runs = await services.evaluations.run(
             suite, name, trials, resume=resume, engine=engine, reasoner=reasoner, told=_tell
         )
+        brought = [(await services.recordings.metrics(run.build_id)).productivity for run in runs]
     if as_json:
-        typer.echo(json.dumps({"label": name, "runs": [run.model_dump(mode="json") for run in runs]}, indent=2))
+        told = [
+            {**run.model_dump(mode="json"), "productivity": found.model_dump(mode="json")}
+            for run, found in zip(runs, brought, strict=True)
+        ]
+        typer.echo(json.dumps({"label": name, "runs": told}, indent=2))
     else:
-        typer.echo(f"{passed_of(runs)} of {len(runs)} runs under {name} passed")
+        scores = [found.score for found in brought if found.score is not None]
+        mean = f", productivity {fmean(scores):.3f} on average" if scores else ""
+        typer.echo(f"{passed_of(runs)} of {len(runs)} runs under {name} passed{mean}")
     return Exit.OK if passed_of(runs) == len(runs) else Exit.FAILED
 
 

@@ -9,8 +9,6 @@ import typer
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.metrics.efficiency import Metrics
-from app.metrics.figures import Figures
 from app.metrics.usage import UsageBy, UsageReport, UsageRow
 from app.model.access import EVERYONE
 from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
@@ -77,13 +75,6 @@ async def list_builds(settings: Settings, limit: int, as_json: bool) -> None:
         typer.echo("\n".join(lines) or "No builds yet.")
 
 
-async def show_metrics(settings: Settings, build_id: str, as_json: bool) -> None:
-    """Print calls, success and time per phase and tool."""
-    async with open_reading(settings) as store:
-        found = await store.recordings.metrics(build_id)
-    typer.echo(found.model_dump_json(indent=2) if as_json else metrics_table(found))
-
-
 async def show_usage(settings: Settings, by: UsageBy, since: date | None, as_json: bool) -> None:
     """Print what builds used since the day."""
     async with open_reading(settings) as store:
@@ -122,20 +113,6 @@ async def export_build(settings: Settings, build_id: str, form: ExportFormat) ->
     async with open_reading(settings) as store:
         content = await store.library.export(build_id, form)
     typer.echo(content, nl=not content.endswith(b"\n"))
-
-
-def metrics_table(metrics: Metrics) -> str:
-    """Return metrics as a table for people; "-" = no data."""
-    head = f"{'phase':<11}{'tool':<24}{'calls':>7}{'attempts':>9}{'ok':>7}{'p50 ms':>10}{'max ms':>10}{'busy ms':>10}"
-    rows = [_row(phase.phase.value, tool.tool, tool) for phase in metrics.phases for tool in phase.tools]
-    return "\n".join([head, *rows, _row("run", "", metrics.run)])
-
-
-def _row(phase: str, tool: str, found: Figures) -> str:
-    ok = "-" if found.success_rate is None else f"{found.success_rate:.0%}"
-    known = ("-" if ms is None else f"{ms:,.0f}" for ms in (found.p50_ms, found.max_ms, found.busy_ms))
-    times = "".join(f"{ms:>10}" for ms in known)
-    return f"{phase:<11}{tool:<24}{found.calls:>7}{found.attempts:>9}{ok:>7}{times}"
 
 
 async def show_memory(settings: Settings, as_json: bool) -> None:

@@ -47,6 +47,7 @@ class Settings(BaseSettings):
     llm_stream: bool = False
     llm_models: dict[LlmStep, str] = Field(default_factory=dict)
     llm_prices: dict[str, dict[str, Decimal]] = Field(default_factory=dict)
+    efficiency_weights: str = "second=0.5,call=0.3,usd=0.2"
     build_budget_usd: Decimal | None = Field(default=None, ge=0)
     build_budget_tokens: int | None = Field(default=None, ge=0)
     build_budget_rounds: int = Field(default=200, ge=0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 
-from app.metrics.figures import Figures, rate
+from app.metrics.efficiency import PhaseFigures, ToolFigures
+from app.metrics.figures import rate
 from app.metrics.statistics import FEWEST_PAIRS, Interval, mean_interval, paired_rates
 from app.metrics.subjects import FIGURES, Call, Figure, Subject, TaskRun, mean
 from app.model.base import Model
@@ -14,13 +15,17 @@ NO_COMMON_TASK = "no task in common has this figure"
 FEW_COMMON_TASKS = f"fewer than {FEWEST_PAIRS} tasks in common: too few to say how much it varies"
 ALL_THE_SAME = "the difference is the same in every task: nothing says how much it varies"
 
-PART_FIGURES: dict[str, Callable[[Figures], float | None]] = {
+Part = PhaseFigures | ToolFigures
+PART_FIGURES: dict[str, Callable[[Part], float | None]] = {
     "calls": lambda used: float(used.calls),
     "sum_ms": lambda used: used.sum_ms,
     "p50_ms": lambda used: used.p50_ms,
     "retries": lambda used: float(used.retries),
     "cache_hit_rate": lambda used: used.cache_hit_rate,
     "wasted_ms": lambda used: used.wasted_ms,
+    "productivity": lambda used: used.productivity.score,
+    "useful_per_second": lambda used: used.productivity.per_second,
+    "useful_per_call": lambda used: used.productivity.per_call,
 }
 """What is held against each other of a phase, and of a tool in a phase."""
 
@@ -80,7 +85,7 @@ class PartDeltas(Model):
     metrics: list[Delta]
 
 
-Parts = Callable[[TaskRun], Mapping[str, Figures]]
+Parts = Callable[[TaskRun], Mapping[str, Part]]
 
 
 def part_deltas(baseline: Subject, subject: Subject, parts: Parts) -> list[PartDeltas]:
@@ -94,7 +99,7 @@ def part_deltas(baseline: Subject, subject: Subject, parts: Parts) -> list[PartD
     return sorted(found, key=lambda one: -abs(one.metrics[list(PART_FIGURES).index("sum_ms")].difference or 0.0))
 
 
-def figure_of(parts: Parts, part: str, of: Callable[[Figures], float | None]) -> Figure:
+def figure_of(parts: Parts, part: str, of: Callable[[Part], float | None]) -> Figure:
     """Return what reads a figure of a part off a run, None where the run lacks the part."""
     return lambda run: None if (used := parts(run).get(part)) is None else of(used)
 

@@ -6,11 +6,13 @@ Geometric, so that failing is not made good by being fast: a build whose every c
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import exp, log
 from pathlib import Path
 
 from app.metrics.figures import Figures, History, figures, is_executed, rate
+from app.metrics.productivity import WEIGHTS, Productivity, Weights, baseline_seconds
 from app.model.base import Model
 from app.model.events import EVENT_SCHEMA_VERSION, Attempt, CallOutcome
 from app.model.names import Phase
@@ -23,16 +25,29 @@ TargetTimes = Mapping[str, Mapping[str, float]]
 
 
 def load_targets(path: Path) -> TargetTimes:
-    """Return the target times in the file; none when there is no file.
+    """Return the target times in the file, the 95th percentile of each tool; none when there is no file.
 
     Raises:
         ValueError, KeyError: the file is not a baseline.
     """
+    return _by_tool(path, lambda known: known["p95_ms"])
+
+
+def load_usual(path: Path) -> TargetTimes:
+    """Return what a result of each tool usually takes: the median of its calls over the results that a call has.
+
+    Raises:
+        ValueError, KeyError: the file is not a baseline.
+    """
+    return _by_tool(path, lambda known: known["p50_ms"] / max(1.0, known.get("results", 1.0)))
+
+
+def _by_tool(path: Path, read: Callable[[Mapping[str, float]], float]) -> TargetTimes:
     if not path.is_file():
         return {}
     found = json.loads(path.read_text(encoding="utf-8"))
     return {
-        engine: {tool: float(known["p95_ms"]) for tool, known in section["tools"].items()}
+        engine: {tool: float(read(known)) for tool, known in section["tools"].items()}
         for engine, section in found.items()
     }
 
@@ -93,6 +108,7 @@ class ToolFigures(Figures):
 
     tool: str
     kind: str
+    productivity: Productivity
 
 
 class PhaseFigures(Figures):
@@ -100,6 +116,7 @@ class PhaseFigures(Figures):
 
     phase: Phase
     tools: list[ToolFigures]
+    productivity: Productivity
 
 
 class Metrics(Model):
@@ -109,6 +126,30 @@ class Metrics(Model):
     run: Figures
     phases: list[PhaseFigures]
     efficiency: Efficiency
+    productivity: Productivity
+
+
+@dataclass(frozen=True)
+class Standards:
+    """What builds are measured by. By engine and tool: `target_ms`, milliseconds that score full marks, and `usual_ms`,
+    what a result took in the baseline. `budget_usd`: what a build may cost; `weights` of `Productivity`."""
+
+    target_ms: TargetTimes = field(default_factory=dict)
+    usual_ms: TargetTimes = field(default_factory=dict)
+    budget_usd: float | None = None
+    weights: Weights = field(default_factory=lambda: WEIGHTS)
+
+    def measure(self, events: Sequence[Attempt], ended: bool, engine: str | None) -> Metrics:
+        """Return the metrics of all events of one build."""
+        target_ms, usual_ms = (known.get(engine or "", {}) for known in (self.target_ms, self.usual_ms))
+        return measure(
+            events,
+            ended=ended,
+            target_ms=target_ms,
+            usual_ms=usual_ms,
+            budget_usd=self.budget_usd,
+            weights=self.weights,
+        )
 
 
 def measure(
@@ -116,16 +157,24 @@ def measure(
     *,
     ended: bool = True,
     target_ms: Mapping[str, float] | None = None,
+    usual_ms: Mapping[str, float] | None = None,
     budget_usd: float | None = None,
+    weights: Weights = WEIGHTS,
 ) -> Metrics:
     """Return the metrics of all events of one build.
 
     `ended`: whether the build is finished, so that a call without an end counts as failed. `target_ms`: the time
     per tool that scores full marks; without any, time is not scored. `budget_usd`: likewise for money.
+    `usual_ms`, `weights`: what productivity is scored by.
     """
     ordered = sorted(events, key=lambda event: event.seq)
     history = History.of(ordered, ended)
     run = figures(ordered, history)
+
+    def productivity(inside: Sequence[Attempt], whole: Figures, ms: float | None) -> Productivity:
+        usual_s = baseline_seconds(inside, history, usual_ms or {})
+        return Productivity.of(whole, None if ms is None else ms / 1000, usual_s, budget_usd, weights)
+
     phases = []
     for phase in dict.fromkeys(event.phase for event in ordered):
         inside = [event for event in ordered if event.phase is phase]
@@ -133,7 +182,15 @@ def measure(
         for tool in sorted({event.tool for event in inside}):
             calls = [event for event in inside if event.tool == tool]
             whole = figures(calls, history)
-            tools.append(ToolFigures(tool=tool, kind=calls[0].kind.value, **whole.model_dump()))
+            brought = productivity(calls, whole, whole.busy_ms)
+            kind = calls[0].kind.value
+            tools.append(ToolFigures(tool=tool, kind=kind, productivity=brought, **whole.model_dump()))
         whole = figures(inside, history)
-        phases.append(PhaseFigures(phase=phase, tools=tools, **whole.model_dump()))
-    return Metrics(run=run, phases=phases, efficiency=efficiency(ordered, run, target_ms or {}, budget_usd))
+        brought = productivity(inside, whole, whole.wall_ms)
+        phases.append(PhaseFigures(phase=phase, tools=tools, productivity=brought, **whole.model_dump()))
+    return Metrics(
+        run=run,
+        phases=phases,
+        efficiency=efficiency(ordered, run, target_ms or {}, budget_usd),
+        productivity=productivity(ordered, run, run.wall_ms),
+    )

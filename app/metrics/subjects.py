@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import fmean
 
-from app.metrics.efficiency import Metrics
+from app.metrics.efficiency import Metrics, PhaseFigures, ToolFigures
 from app.metrics.figures import Figures, rate
 
 Call = tuple[str, str, str]
@@ -46,11 +46,11 @@ class TaskRun:
         """What is known of its cost."""
         return None if self.used.cost_usd is None else Decimal(self.used.cost_usd)
 
-    def phases(self) -> dict[str, Figures]:
+    def phases(self) -> dict[str, PhaseFigures | ToolFigures]:
         """Return the figures of each phase by name."""
         return {found.phase.value: found for found in self.metrics.phases}
 
-    def tools(self) -> dict[str, Figures]:
+    def tools(self) -> dict[str, PhaseFigures | ToolFigures]:
         """Return the figures of each tool in each phase, by "phase tool"."""
         return {f"{phase.phase.value} {tool.tool}": tool for phase in self.metrics.phases for tool in phase.tools}
 
@@ -90,6 +90,10 @@ FIGURES: dict[str, Figure] = {
     "seconds": lambda run: run.seconds,
     "usd": lambda run: None if run.usd is None or run.used.unpriced_calls else float(run.usd),
     "efficiency": lambda run: run.metrics.efficiency.score,
+    "productivity": lambda run: run.metrics.productivity.score,
+    "useful_per_second": lambda run: run.metrics.productivity.per_second,
+    "useful_per_call": lambda run: run.metrics.productivity.per_call,
+    "useful_per_usd": lambda run: run.metrics.productivity.per_usd,
     "p50_ms": lambda run: run.used.p50_ms,
     "p95_ms": lambda run: run.used.p95_ms,
     "cache_hit_rate": lambda run: run.used.cache_hit_rate,

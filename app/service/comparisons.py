@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.errors import InputError, NotFound
 from app.metrics.comparison import Comparison, compare
-from app.metrics.efficiency import TargetTimes, measure
+from app.metrics.efficiency import Standards
 from app.metrics.subjects import Subject, TaskRun
 from app.model.access import EVERYONE, Access
 from app.model.events import Attempt
@@ -25,24 +25,19 @@ OTHER_TASKS = "These builds were asked for different things ({}): only what was 
 
 
 class Comparisons:
-    """Puts builds next to each other, or all builds of an evaluation's labels.
-
-    `target_ms`, `budget_usd`: what the efficiency of a build is measured by, as in `Recordings`.
-    """
+    """Puts builds next to each other, or all builds of an evaluation's labels, each measured by the standards."""
 
     def __init__(
         self,
         builds: BuildStore,
         events: EventStore,
         evaluations: EvaluationStore,
-        target_ms: TargetTimes | None = None,
-        budget_usd: float | None = None,
+        standards: Standards | None = None,
     ) -> None:
         self._builds = builds
         self._events = events
         self._evaluations = evaluations
-        self._target_ms = target_ms or {}
-        self._budget_usd = budget_usd
+        self._standards = standards or Standards()
 
     async def compare(self, names: Sequence[str], access: Access = EVERYONE) -> Comparison:
         """Return the comparison of two or more sides; the first is what the others are held against.
@@ -86,8 +81,7 @@ class Comparisons:
 
     async def _run(self, record: BuildRecord, task: str) -> TaskRun:
         events = await self._events.measured(record.id)
-        targets = self._target_ms.get(record.engine.name if record.engine else "", {})
-        return await asyncio.to_thread(run_of, record, events, task, targets, self._budget_usd)
+        return await asyncio.to_thread(run_of, record, events, task, self._standards)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -122,12 +116,10 @@ def task_of(request: BuildRequest) -> str:
     return ", ".join([" ".join(request.prompt.casefold().split()), *added])
 
 
-def run_of(
-    record: BuildRecord, events: Sequence[Attempt], task: str, target_ms: Mapping[str, float], budget_usd: float | None
-) -> TaskRun:
+def run_of(record: BuildRecord, events: Sequence[Attempt], task: str, standards: Standards) -> TaskRun:
     """Return the build as one trial of the task."""
     ended = record.status in FINISHED
-    metrics = measure(events, ended=ended, target_ms=target_ms, budget_usd=budget_usd)
+    metrics = standards.measure(events, ended, record.engine.name if record.engine else None)
     firsts = sorted((event for event in events if event.attempt == 1), key=lambda event: event.seq)
     state = valid_state(record)
     stats, severities = state.stats, [conflict.severity for conflict in state.conflicts]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.metrics.efficiency import Metrics, TargetTimes, measure
+from app.metrics.breakdown import BuildMetrics
+from app.metrics.efficiency import Standards
 from app.metrics.expectations import Expectations, RecordedCall, Verdict, check_usable, evaluate
 from app.model.base import Model
 from app.model.events import Attempt, CallOutcome, ToolEvent
@@ -134,23 +135,18 @@ class CallPage(Model):
 
 
 class Recordings:
-    """The read side of what happened to a build; the metrics of finished builds are remembered.
-
-    `target_ms`: by engine and tool, the milliseconds that score full marks; `budget_usd`: the same for a build's cost.
-    """
+    """The read side of what happened to a build; metrics of finished builds, by the standards, are remembered."""
 
     def __init__(
         self,
         builds: BuildStore,
         events: EventStore,
-        target_ms: TargetTimes | None = None,
-        budget_usd: float | None = None,
+        standards: Standards | None = None,
     ) -> None:
         self._builds = builds
         self._events = events
-        self._target_ms = target_ms or {}
-        self._budget_usd = budget_usd
-        self._measured: OrderedDict[tuple[str, datetime], Metrics] = OrderedDict()
+        self._standards = standards or Standards()
+        self._measured: OrderedDict[tuple[str, datetime], BuildMetrics] = OrderedDict()
 
     async def progress(self, build_id: str, after: int = 0) -> list[ProgressEvent]:
         """Return progress events after the given sequence number."""
@@ -190,8 +186,9 @@ class Recordings:
         more = len(kept) > wanted.limit
         return CallPage(tool_events=page, next_cursor=str(page[-1].sequence) if more else None)
 
-    async def metrics(self, build_id: str) -> Metrics:
-        """Return calls, success and time of the build: per run, per phase, per phase and tool.
+    async def metrics(self, build_id: str) -> BuildMetrics:
+        """Return calls, success and time of the build: per run, per phase, per phase and tool, where time went, and
+        what the figures say to change.
 
         Raises:
             NotFound: no such build.
@@ -200,8 +197,10 @@ class Recordings:
         if (known := self._measured.get((build_id, now.changed))) is not None:
             return known
         events, ended = await self._events.measured(build_id), now.status in FINISHED
-        targets = self._target_ms.get(now.engine or "", {})
-        found = await asyncio.to_thread(measure, events, ended=ended, target_ms=targets, budget_usd=self._budget_usd)
+        traces = await self._builds.traces(build_id)
+        found = await asyncio.to_thread(
+            lambda: BuildMetrics.of(self._standards.measure(events, ended, now.engine), traces)
+        )
         if ended:
             self._measured[build_id, now.changed] = found
             while len(self._measured) > KEPT_METRICS:

@@ -13,7 +13,8 @@ from app.core.config import Settings, resource_dir
 from app.core.errors import InputError
 from app.core.ids import BuildId
 from app.machine.driver import Driver, DriverLimits
-from app.metrics.efficiency import BASELINE, load_targets
+from app.metrics.efficiency import BASELINE, Standards, load_targets, load_usual
+from app.metrics.productivity import parse_weights
 from app.metrics.usage import Budgets
 from app.model.names import Phase
 from app.model.record import BuildRecord, EngineChoice
@@ -277,13 +278,18 @@ async def open_reading(settings: Settings) -> AsyncIterator[ReadServices]:
 
 def read_side(settings: Settings, opened: Storage) -> ReadServices:
     """Return the read side over an open store; nothing is remembered from another one."""
-    targets = load_targets(resource_dir("evals") / BASELINE)
-    usd = None if settings.build_budget_usd is None else float(settings.build_budget_usd)
+    baseline = resource_dir("evals") / BASELINE
+    standards = Standards(
+        target_ms=load_targets(baseline),
+        usual_ms=load_usual(baseline),
+        budget_usd=None if settings.build_budget_usd is None else float(settings.build_budget_usd),
+        weights=parse_weights(settings.efficiency_weights),
+    )
     return ReadServices(
         library=Library(opened.builds, SystemClock()),
-        recordings=Recordings(opened.builds, opened.events, targets, usd),
+        recordings=Recordings(opened.builds, opened.events, standards),
         expectations=ExpectationChecks(opened.builds, opened.events),
-        comparisons=Comparisons(opened.builds, opened.events, opened.evaluations, targets, usd),
+        comparisons=Comparisons(opened.builds, opened.events, opened.evaluations, standards),
         labels=Labels(opened.evaluations),
         memories=Memories(opened.memory),
         tokens=access_tokens(settings, opened),

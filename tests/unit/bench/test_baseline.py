@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.bench.baseline import section_of, write_section
 from app.core.config import resource_dir
-from app.metrics.efficiency import BASELINE, load_targets
+from app.metrics.efficiency import BASELINE, Standards, load_targets
 from app.model.events import CacheUse, CallOutcome
 from app.service.recordings import Recordings
 from tests.fakes.samples import a_complete_record, an_event
@@ -38,7 +38,9 @@ async def test_efficiency_has_time_and_cost_where_there_are_targets() -> None:
     builds, events = MemoryBuildStore(), MemoryEventStore()
     record = builds.put(a_complete_record())
     events.kept[record.id] = [an_event(1, tool="pob.stats", duration_ms=190.0, cost_usd="0.02")]
-    found = (await Recordings(builds, events, {"sketch": {"pob.stats": 95.0}}, 0.01).metrics(record.id)).efficiency
+    found = (
+        await Recordings(builds, events, Standards({"sketch": {"pob.stats": 95.0}}, budget_usd=0.01)).metrics(record.id)
+    ).efficiency
     assert (found.time, found.cost) == (0.5, 0.5)
     found = (await Recordings(builds, events).metrics(record.id)).efficiency
     assert (found.time, found.cost) == (None, None)

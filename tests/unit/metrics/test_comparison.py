@@ -40,8 +40,8 @@ def run(task: str, **known: Any) -> TaskRun:
 def with_phase(task: str, sum_ms: float) -> TaskRun:
     """A run whose construct phase took so long in one tool."""
     used = changed(NOTHING.run, calls=1, sum_ms=sum_ms)
-    tool = ToolFigures(tool="engine.build", kind="pob", **used.model_dump())
-    phase = PhaseFigures(phase=Phase.CONSTRUCT, tools=[tool], **used.model_dump())
+    tool = ToolFigures(tool="engine.build", kind="pob", productivity=NOTHING.productivity, **used.model_dump())
+    phase = PhaseFigures(phase=Phase.CONSTRUCT, tools=[tool], productivity=NOTHING.productivity, **used.model_dump())
     return run(task, metrics=changed(NOTHING, run=used, phases=[phase]))
 
 

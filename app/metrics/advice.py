@@ -1,0 +1,145 @@
+"""What to change, derived from the figures of a build: each sentence with the time that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.core.spans import SpanKind
+from app.metrics.efficiency import Metrics
+from app.model.base import Model
+
+MOST = 3
+WAITING, OPENING, BUSY = "waiting for a free engine", "opening an engine", "engine process"
+_WORTH = 0.05
+"""Less than this share of the wall time is not worth a change."""
+
+_SMALL_BATCH = 8
+_STARVED = 0.6
+"""An engine process that gets less of a processor than this while it is asked shares it with something else."""
+
+SESSIONS, BATCH, CACHE = "engine_workers", "whatif_batch", "cache_mb"
+
+
+class Row(Model):
+    """One kind of work in one phase ("" = between phases). `self_ms`: own time, that inside its calls' attempts, engine
+    and records included (`parts`); the own times of all rows add up to the wall time, of which `share` is this one's.
+    `wall_ms`: with the other rows that it contains. `times`: how often it was entered. The rest are the figures of a
+    tool (see `Figures`), null of other work; `score` is that of its productivity."""
+
+    phase: str
+    name: str
+    kind: SpanKind
+    share: float
+    self_ms: float
+    wall_ms: float
+    cpu_ms: float
+    parts: dict[str, float]
+    times: int
+    calls: int | None
+    cached: int | None
+    avoidable: int | None
+    retries: int | None
+    wasted_ms: float | None
+    tokens: int | None
+    cost_usd: str | None
+    useful: int | None
+    per_second: float | None
+    score: float | None
+
+
+class Advice(Model):
+    """What to change. `ms`: the time that it is about; it cannot save more. `setting`: the one to raise, if any."""
+
+    sentence: str
+    ms: float
+    setting: str | None = None
+
+
+def advice_of(metrics: Metrics, rows: Sequence[Row], wall_ms: float | None) -> list[Advice]:
+    """Return up to three pieces of advice, the one about most time first; what is not worth it is left out."""
+    whole = wall_ms or metrics.run.wall_ms or 0.0
+    found = [*_of_calls(metrics), *(_of_rows(rows, whole) if whole else ())]
+    worth = sorted((one for one in found if one.ms >= _WORTH * whole), key=lambda one: (-one.ms, one.sentence))[:MOST]
+    return worth or _nothing(rows, whole)
+
+
+def _of_calls(metrics: Metrics) -> Iterator[Advice]:
+    for phase in metrics.phases:
+        for tool in phase.tools:
+            where = f"{phase.phase.value}: "
+            if tool.avoidable:
+                yield Advice(
+                    sentence=f"{where}{tool.tool} was executed {tool.avoidable} times for questions whose answer was"
+                    " known: keep it in the cache (BUILDWRIGHT_CACHE_MB, BUILDWRIGHT_CACHE_SKIP)",
+                    ms=tool.avoidable_ms,
+                    setting=CACHE,
+                )
+            if tool.wasted_ms:
+                failed = tool.attempts - tool.ok_calls
+                yield Advice(
+                    sentence=f"{where}{failed} of {tool.attempts} attempts of {tool.tool} came to nothing"
+                    f" ({tool.retries} tried again): see their error_type under --events jsonl",
+                    ms=tool.wasted_ms,
+                )
+
+
+def _of_rows(rows: Sequence[Row], whole: float) -> Iterator[Advice]:
+    for phase in dict.fromkeys(row.phase for row in rows):
+        waited = sum(row.self_ms for row in rows if row.phase == phase and row.name == WAITING)
+        yield Advice(
+            sentence=f"{phase or 'the build'} waits {waited / whole:.0%} of the time for engine sessions: raise"
+            " BUILDWRIGHT_ENGINE_WORKERS, or let fewer builds run at once",
+            ms=waited,
+            setting=SESSIONS,
+        )
+    for row in rows:
+        executed = (row.calls or 0) - (row.cached or 0)
+        overhead = row.self_ms - row.parts.get(BUSY, 0.0) - row.parts.get(OPENING, 0.0)
+        if row.name == "pob.what_if" and executed and (row.useful or 0) / executed < _SMALL_BATCH:
+            yield Advice(
+                sentence=f"{row.phase}: {row.name} asks {(row.useful or 0) / executed:.1f} candidates at a time, and"
+                f" {overhead / whole:.0%} of the build is what each call costs besides: ask for more at once, or"
+                " share them between fewer sessions (BUILDWRIGHT_ENGINE_WORKERS)",
+                ms=overhead,
+                setting=BATCH,
+            )
+        if row.kind is SpanKind.MODEL:
+            yield Advice(
+                sentence=f"{row.phase}: {row.share:.0%} of the time is the language model ({row.calls} requests): fewer"
+                " rounds, shorter prompts or a faster model for this step (BUILDWRIGHT_LLM_MODELS)",
+                ms=row.self_ms,
+            )
+    yield from _of_machine(rows, whole)
+
+
+def _of_machine(rows: Sequence[Row], whole: float) -> Iterator[Advice]:
+    """Yield what the engine's processes and the store say about the machine."""
+    asked, opened, cpu = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, OPENING, "engine cpu"))
+    if asked and cpu < _STARVED * asked:
+        yield Advice(
+            sentence=f"the engine's processes had a processor {cpu / asked:.0%} of the time they were asked: the"
+            " machine is busy with something else, or has fewer processors than BUILDWRIGHT_ENGINE_WORKERS",
+            ms=asked - cpu,
+        )
+    yield Advice(sentence=f"opening engines took {opened / whole:.0%}: let one process make many builds", ms=opened)
+    starting = sum(row.self_ms for row in rows if row.name == "engine and reasoner")
+    yield Advice(
+        sentence=f"starting the engine took {starting / whole:.0%}: `serve` keeps it running between builds",
+        ms=starting,
+    )
+    kept = sum(row.parts.get("cache", 0.0) + row.parts.get("records", 0.0) for row in rows)
+    kept += sum(row.self_ms for row in rows if row.kind is SpanKind.STORE)
+    yield Advice(
+        sentence=f"{kept / whole:.0%} of the time is the store (records, cache, checkpoints): put it on a faster disk,"
+        " or keep more answers in memory (BUILDWRIGHT_CACHE_MEMORY_MB)",
+        ms=kept,
+    )
+
+
+def _nothing(rows: Sequence[Row], whole: float) -> list[Advice]:
+    """Return that nothing stands out, and what takes most time."""
+    if not rows:
+        return [Advice(sentence="no spans were recorded, so nothing is known of where the time went", ms=0.0)]
+    first = rows[0]
+    told = f"nothing stands out; most of the time ({first.share:.0%}) is {first.phase} {first.name}".rstrip()
+    return [Advice(sentence=told, ms=first.self_ms)]
