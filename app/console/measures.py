@@ -10,7 +10,7 @@ import typer
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.metrics.advice import Row
+from app.metrics.advice import WorkRow
 from app.metrics.breakdown import BuildMetrics
 from app.metrics.flame import flame_svg
 from app.model.names import Phase
@@ -65,7 +65,7 @@ def _write(file: Path, found: BuildMetrics, build_id: str) -> None:
         raise InputError(f"Cannot write {file}: {error.strerror or error}.") from error
 
 
-def metrics_text(found: BuildMetrics, rows: Sequence[Row], *, whole: bool) -> str:
+def metrics_text(found: BuildMetrics, rows: Sequence[WorkRow], *, whole: bool) -> str:
     """Return the table, sorted by own time, and below it what to change; "-" = no data."""
     names = (
         "share",
@@ -115,7 +115,7 @@ def _summary(found: BuildMetrics) -> list[str]:
     return [*lines, called, came]
 
 
-def _line(row: Row) -> str:
+def _line(row: WorkRow) -> str:
     cells = [
         f"{row.share:.1%}",
         _cell(row.self_ms, 1),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from app.core.spans import SpanKind
-from app.metrics.advice import Advice, Row, advice_of
+from app.metrics.advice import Suggestion, WorkRow, advice_of
 from app.metrics.efficiency import Metrics, ToolFigures
 from app.metrics.figures import rate
 from app.model.base import Model
@@ -113,7 +113,7 @@ class _Merged:
         return Stretch(**known, children=parts)
 
 
-def rows_of(account: TimeAccount, metrics: Metrics) -> list[Row]:
+def rows_of(account: TimeAccount, metrics: Metrics) -> list[WorkRow]:
     """Return what was done in each phase, calls with their figures, that with most own time first."""
     found: dict[tuple[str, str], _Sum] = {}
     for phase in account.tree.children:
@@ -155,9 +155,9 @@ def _collect(one: Stretch, phase: str, owner: str | None, found: dict[tuple[str,
         _collect(child, phase, name, found)
 
 
-def _row(phase: str, name: str, total: _Sum, wall_ms: float, tool: ToolFigures | None) -> Row:
+def _row(phase: str, name: str, total: _Sum, wall_ms: float, tool: ToolFigures | None) -> WorkRow:
     brought, tokens = (None, None) if tool is None else (tool.productivity, tool.tokens)
-    return Row(
+    return WorkRow(
         phase=phase,
         name="rest" if total.kind is SpanKind.FRAME else name,
         kind=total.kind,
@@ -184,8 +184,8 @@ class BuildMetrics(Metrics):
     """The metrics of one build with its time. `time` is null and `rows` empty where no spans were recorded."""
 
     time: TimeAccount | None
-    rows: list[Row]
-    advice: list[Advice]
+    rows: list[WorkRow]
+    advice: list[Suggestion]
 
     @classmethod
     def of(cls, metrics: Metrics, traces: Sequence[StepTrace]) -> BuildMetrics:
@@ -196,6 +196,6 @@ class BuildMetrics(Metrics):
         known = {name: getattr(metrics, name) for name in Metrics.model_fields}
         return cls(**known, time=account, rows=rows, advice=advice_of(metrics, rows, wall_ms))
 
-    def chosen(self, phase: Phase | None, tool: str | None) -> list[Row]:
+    def chosen(self, phase: Phase | None, tool: str | None) -> list[WorkRow]:
         """Return the rows of a phase, and of a tool or other work by its name; None = all."""
         return [row for row in self.rows if phase in (None, row.phase) and tool in (None, row.name)]

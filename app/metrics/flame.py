@@ -28,7 +28,7 @@ def flame_svg(tree: Stretch) -> bytes:
     height = ROW * (_depth(tree) + 2)
     key = "".join(
         f'<rect x="{8 + place * 120}" y="{height - ROW + 4}" width="12" height="12" fill="{colour}"/>'
-        f'<text x="{24 + place * 120}" y="{height - 6}">{kind.value}</text>'
+        f'<text x="{24 + place * 120}" y="{height - 6}" fill="#808080">{kind.value}</text>'
         for place, (kind, colour) in enumerate(_COLOURS.items())
     )
     body = "".join(_boxes(tree, 0.0, WIDTH, 0, tree.wall_ms))

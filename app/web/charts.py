@@ -7,6 +7,7 @@ from math import log10
 from typing import Final
 
 from app.metrics.efficiency import Metrics
+from app.metrics.usage import UsageReport
 from app.model.anchors import Anchors, Quartiles
 from app.model.base import Model
 from app.model.damage import DamageKind
@@ -175,6 +176,20 @@ def before_and_after(refinement: Refinement | None) -> list[Row]:
         Row(label=label, before=number(before), after=number(refinement.after.get(key)))
         for key, label in COMPARED.items()
         if (before := refinement.before.get(key)) is not None
+    ]
+
+
+def slowest(found: UsageReport) -> list[Bar]:
+    """Return a bar per tool that took long, against the longest."""
+    most = max((one.seconds for one in found.slowest), default=1.0) or 1.0
+    return [
+        Bar(
+            label=one.tool,
+            value=f"{one.seconds:,.1f} s in {one.calls:,} calls",
+            kind="bar",
+            length=one.seconds / most * WIDTH,
+        )
+        for one in found.slowest
     ]
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
-from app.api.access import READS, AccessDep, OwnBuild
+from app.api.access import READS, USES, AccessDep, OwnBuild
 from app.api.dependencies import Cursor, ServicesDep
 from app.core.errors import InputError, NotFound
+from app.metrics.flame import flame_svg
+from app.metrics.usage import UsageBy
 from app.model.anchors import column_at
 from app.model.names import BuildStatus, GearTier, Outcome
 from app.service import Services
@@ -24,6 +28,7 @@ from app.web.templates import HEADERS, REFERENCE_HEADERS, STATIC, figure, render
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 PAGE: Final = 50
+MOST_ROWS: Final = 30
 Status = Annotated[str, Query(pattern=f"^({'|'.join(BuildStatus)})?$")]
 Outcomes = Annotated[str, Query(pattern=f"^({'|'.join(Outcome)})?$")]
 EXAMPLES: Final = (
@@ -126,6 +131,8 @@ async def show_build(build_id: OwnBuild, request: Request, services: ServicesDep
         changes=charts.before_and_after(shown.refinement),
         upgrades=charts.upgrades(build),
         times=charts.times(metrics),
+        flame=Markup(flame_svg(metrics.time.tree).decode()) if metrics.time else None,  # noqa: S704 - escaped there
+        most_rows=MOST_ROWS,
         tree=await _tree(services, build.parent_id, sheet),
         **figures,
     )
@@ -155,6 +162,21 @@ async def compare(
         except (InputError, NotFound) as error:
             values["problem"] = error.message
     return _page(request, "compare.html", **values)
+
+
+@router.get("/usage", dependencies=[USES])
+async def show_usage(
+    request: Request,
+    services: ServicesDep,
+    access: AccessDep,
+    by: UsageBy = UsageBy.DAY,
+    since: date | None = None,
+) -> HTMLResponse:
+    """Show what builds used: by day, owner, model, tool or phase, and what is left of today's budgets."""
+    found = await services.usage.usage(by, since, access)
+    budgets = found.budget_left.model_dump()
+    left = [f"{figure(float(most))} {name}" for name, most in budgets.items() if most is not None]
+    return _page(request, "usage.html", found=found, ways=list(UsageBy), left=left, slowest=charts.slowest(found))
 
 
 @router.get("/signin")

@@ -9,8 +9,11 @@ import httpx
 import pytest
 
 from app.api.application import create_api
+from app.core.spans import SpanKind
 from app.model.base import changed
+from app.model.names import Phase
 from app.model.record import BuildRequest
+from app.model.spans import SpanNode, StepTrace
 from app.web.browsers import COOKIE
 from app.web.pages import add_pages
 from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
@@ -100,3 +103,29 @@ async def test_a_broken_cookie_is_no_access(broken: str) -> None:
     async with browser(World(given=[TOKEN])) as client:
         headers = {"cookie": broken.encode("latin-1")}
         assert (await client.get("/v1/builds", headers=headers)).status_code == 401  # type: ignore[arg-type]
+
+
+async def test_usage_is_shown_by_what_was_asked() -> None:
+    world = World()
+    await world.store.insert(a_complete_record(3))
+    async with browser(world) as client:
+        page = await client.get("/usage?by=owner&since=2000-01-01")
+        assert page.status_code == 200
+        assert '<th scope="row">local</th>' in page.text
+        assert (await client.get("/usage?by=wat")).status_code == 422
+        assert "No builds since then" in (await client.get("/usage?since=2999-01-01")).text
+
+
+async def test_a_build_shows_where_its_time_went() -> None:
+    world, record = World(), a_complete_record(3)
+    await world.store.insert(record)
+    gear = SpanNode(name="gear <b>", kind=SpanKind.SEARCH, calls=1, wall_ms=900.0, covered_ms=0.0, cpu_ms=1.0)
+    root = gear.model_copy(
+        update={"name": "build", "kind": SpanKind.FRAME, "wall_ms": 1000.0, "covered_ms": 900.0, "children": [gear]}
+    )
+    world.store.kept_traces[record.id] = [StepTrace(phase=Phase.CONSTRUCT, root=root)]
+    async with browser(world) as client:
+        page = (await client.get(f"/builds/{record.id}")).text
+    assert "nothing stands out; most of the time (90%)" in page
+    assert "gear &lt;b&gt;: 900.0 ms (90.0%)" in page
+    assert "<td>gear &lt;b&gt;</td>" in page
