@@ -47,7 +47,7 @@ class WorkRow(Model):
     score: float | None
 
 
-class Suggestion(Model):
+class Remedy(Model):
     """What to change. `ms`: the time that it is about; it cannot save more. `setting`: the one to raise, if any."""
 
     sentence: str
@@ -55,7 +55,7 @@ class Suggestion(Model):
     setting: str | None = None
 
 
-def advice_of(metrics: Metrics, rows: Sequence[WorkRow], wall_ms: float | None) -> list[Suggestion]:
+def advice_of(metrics: Metrics, rows: Sequence[WorkRow], wall_ms: float | None) -> list[Remedy]:
     """Return up to three pieces of advice, the one about most time first; what is not worth it is left out."""
     whole = wall_ms or metrics.run.wall_ms or 0.0
     found = [*_of_calls(metrics), *(_of_rows(rows, whole) if whole else ())]
@@ -63,12 +63,12 @@ def advice_of(metrics: Metrics, rows: Sequence[WorkRow], wall_ms: float | None) 
     return worth or _nothing(rows, whole)
 
 
-def _of_calls(metrics: Metrics) -> Iterator[Suggestion]:
+def _of_calls(metrics: Metrics) -> Iterator[Remedy]:
     for phase in metrics.phases:
         for tool in phase.tools:
             where = f"{phase.phase.value}: "
             if tool.avoidable:
-                yield Suggestion(
+                yield Remedy(
                     sentence=f"{where}{tool.tool} was executed {tool.avoidable} times for questions whose answer was"
                     " known: keep it in the cache (BUILDWRIGHT_CACHE_MB, BUILDWRIGHT_CACHE_SKIP)",
                     ms=tool.avoidable_ms,
@@ -76,17 +76,17 @@ def _of_calls(metrics: Metrics) -> Iterator[Suggestion]:
                 )
             if tool.wasted_ms:
                 failed = tool.attempts - tool.ok_calls
-                yield Suggestion(
+                yield Remedy(
                     sentence=f"{where}{failed} of {tool.attempts} attempts of {tool.tool} came to nothing"
                     f" ({tool.retries} tried again): see their error_type under --events jsonl",
                     ms=tool.wasted_ms,
                 )
 
 
-def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Suggestion]:
+def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
     for phase in dict.fromkeys(row.phase for row in rows):
         waited = sum(row.self_ms for row in rows if row.phase == phase and row.name == WAITING)
-        yield Suggestion(
+        yield Remedy(
             sentence=f"{phase or 'the build'} waits {waited / whole:.0%} of the time for engine sessions: raise"
             " BUILDWRIGHT_ENGINE_WORKERS, or let fewer builds run at once",
             ms=waited,
@@ -96,7 +96,7 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Suggestion]:
         executed = (row.calls or 0) - (row.cached or 0)
         overhead = row.self_ms - row.parts.get(BUSY, 0.0) - row.parts.get(OPENING, 0.0)
         if row.name == "pob.what_if" and executed and (row.useful or 0) / executed < _SMALL_BATCH:
-            yield Suggestion(
+            yield Remedy(
                 sentence=f"{row.phase}: {row.name} asks {(row.useful or 0) / executed:.1f} candidates at a time, and"
                 f" {overhead / whole:.0%} of the build is what each call costs besides: ask for more at once, or"
                 " share them between fewer sessions (BUILDWRIGHT_ENGINE_WORKERS)",
@@ -104,7 +104,7 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Suggestion]:
                 setting=BATCH,
             )
         if row.kind is SpanKind.MODEL:
-            yield Suggestion(
+            yield Remedy(
                 sentence=f"{row.phase}: {row.share:.0%} of the time is the language model ({row.calls} requests): fewer"
                 " rounds, shorter prompts or a faster model for this step (BUILDWRIGHT_LLM_MODELS)",
                 ms=row.self_ms,
@@ -112,34 +112,34 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Suggestion]:
     yield from _of_machine(rows, whole)
 
 
-def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Suggestion]:
+def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
     """Yield what the engine's processes and the store say about the machine."""
     asked, opened, cpu = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, OPENING, "engine cpu"))
     if asked and cpu < _STARVED * asked:
-        yield Suggestion(
+        yield Remedy(
             sentence=f"the engine's processes had a processor {cpu / asked:.0%} of the time they were asked: the"
             " machine is busy with something else, or has fewer processors than BUILDWRIGHT_ENGINE_WORKERS",
             ms=asked - cpu,
         )
-    yield Suggestion(sentence=f"opening engines took {opened / whole:.0%}: let one process make many builds", ms=opened)
+    yield Remedy(sentence=f"opening engines took {opened / whole:.0%}: let one process make many builds", ms=opened)
     starting = sum(row.self_ms for row in rows if row.name == "engine and reasoner")
-    yield Suggestion(
+    yield Remedy(
         sentence=f"starting the engine took {starting / whole:.0%}: `serve` keeps it running between builds",
         ms=starting,
     )
     kept = sum(row.parts.get("cache", 0.0) + row.parts.get("records", 0.0) for row in rows)
     kept += sum(row.self_ms for row in rows if row.kind is SpanKind.STORE)
-    yield Suggestion(
+    yield Remedy(
         sentence=f"{kept / whole:.0%} of the time is the store (records, cache, checkpoints): put it on a faster disk,"
         " or keep more answers in memory (BUILDWRIGHT_CACHE_MEMORY_MB)",
         ms=kept,
     )
 
 
-def _nothing(rows: Sequence[WorkRow], whole: float) -> list[Suggestion]:
+def _nothing(rows: Sequence[WorkRow], whole: float) -> list[Remedy]:
     """Return that nothing stands out, and what takes most time."""
     if not rows:
-        return [Suggestion(sentence="no spans were recorded, so nothing is known of where the time went", ms=0.0)]
+        return [Remedy(sentence="no spans were recorded, so nothing is known of where the time went", ms=0.0)]
     first = rows[0]
     told = f"nothing stands out; most of the time ({first.share:.0%}) is {first.phase} {first.name}".rstrip()
-    return [Suggestion(sentence=told, ms=first.self_ms)]
+    return [Remedy(sentence=told, ms=first.self_ms)]

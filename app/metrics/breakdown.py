@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from app.core.spans import SpanKind
-from app.metrics.advice import Suggestion, WorkRow, advice_of
+from app.metrics.advice import Remedy, WorkRow, advice_of
 from app.metrics.efficiency import Metrics, ToolFigures
 from app.metrics.figures import rate
 from app.model.base import Model
@@ -185,7 +185,7 @@ class BuildMetrics(Metrics):
 
     time: TimeAccount | None
     rows: list[WorkRow]
-    advice: list[Suggestion]
+    advice: list[Remedy]
 
     @classmethod
     def of(cls, metrics: Metrics, traces: Sequence[StepTrace]) -> BuildMetrics:
