@@ -75,42 +75,53 @@ def test_a_call_that_died_with_its_process_stays_incomplete(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_kills_at_random_instants_lose_nothing(tmp_path: Path) -> None:
-    assert random_kills(tmp_path, range(8), 3, url_in) > 0
+    assert random_kills(tmp_path, range(8), 12, url_in) > 0
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def test_two_hundred_kills_at_random_instants_lose_nothing(tmp_path: Path, kind: str) -> None:
     first = random.SystemRandom().randrange(10**6)
-    print(f"seeds {first} to {first + 99}")
-    kills = random_kills(
-        tmp_path, range(first, first + 100), 2, url_in if kind == "sqlite" else lambda _: emptied_database()
-    )
-    print(f"{kills} of 200 processes were killed before their end")
-    assert kills > 50
+    empty = url_in if kind == "sqlite" else lambda _: emptied_database()
+    kills = random_kills(tmp_path, range(first, first + 400), 200, empty)
+    print(f"{kills} kills with seeds from {first}")
+    assert kills == 200
 
 
-def random_kills(tmp_path: Path, seeds: range, tries: int, empty: Callable[[Path], str]) -> int:
-    """Kill a build at random instants, `tries` times per seed; return how many kills came in time."""
+def random_kills(tmp_path: Path, seeds: range, wanted: int, empty: Callable[[Path], str]) -> int:
+    """Kill builds at random instants until there were so many kills, a build a seed; return how many there were."""
+    expected = run_whole(empty(tmp_path), SMALL)  # whatever is loaded once is loaded now
     began = time.monotonic()
-    expected = run_whole(empty(tmp_path), SMALL)
+    run_whole(empty(made(tmp_path / "timed")), SMALL)
     whole_s = time.monotonic() - began
     kills = 0
     for seed in seeds:
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        url = empty(folder)
+        url = empty(made(tmp_path / str(seed)))
         build = submit(url)
         chance = random.Random(seed)
-        for _ in range(tries):
-            process = spawn(Plan(url, SMALL))
-            process.join(chance.uniform(0, whole_s))
-            if process.exitcode is None and process.pid is not None:
-                os.kill(process.pid, signal.SIGKILL)
-            process.join()
-            kills += process.exitcode == KILLED
-            process.close()
+        while kills < wanted and was_killed(Plan(url, SMALL), chance.uniform(0, whole_s)):
+            kills += 1
             assert faults(url) == [], f"seed {seed}"
         assert run(Plan(url, SMALL)) == 0
         assert ending(url, build) == expected, f"seed {seed}"
+        if kills == wanted:
+            break
     return kills
+
+
+def made(folder: Path) -> Path:
+    """Return the folder, which is there now."""
+    folder.mkdir()
+    return folder
+
+
+def was_killed(plan: Plan, after_s: float) -> bool:
+    """Return whether a child of the plan still ran when it was killed after so many seconds."""
+    process = spawn(plan)
+    process.join(after_s)
+    if process.exitcode is None and process.pid is not None:
+        os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    killed = process.exitcode == KILLED
+    process.close()
+    return killed
