@@ -291,7 +291,7 @@ def export(
 
 @app.command()
 def compare(build_ids: Annotated[list[str], typer.Argument(metavar="A B [C...]")], as_json: JsonFlag = False) -> None:
-    """Compare builds: tool use, outcome, cost; the first is what the others are held against."""
+    """Compare builds, labels (label:NAME) or result files (FILE.json) with the first of them: calls, outcome, cost."""
     run(lambda: evaluations.compare_builds(Settings(), build_ids, as_json))
 
 
@@ -326,6 +326,21 @@ def eval_run(
 def eval_list(as_json: JsonFlag = False) -> None:
     """List labels with how many of their runs passed; compare them with `compare label:A label:B`."""
     run(lambda: evaluations.list_labels(Settings(), as_json))
+
+
+@evals.command("export")
+def eval_export(
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the runs are kept under")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="Where to write them")],
+) -> None:
+    """Write the runs under a label with all their figures, for `compare FILE FILE` or another machine."""
+    run(lambda: evaluations.export_results(Settings(), label, file))
+
+
+@evals.command("import")
+def eval_import(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="What `eval export` wrote")]) -> None:
+    """Keep the runs of a result file under their label, to be compared with others."""
+    run(lambda: evaluations.import_results(Settings(), file))
 
 
 @app.command()

@@ -14,14 +14,17 @@ from pydantic import TypeAdapter
 
 from app.console.exits import Exit
 from app.core.config import Settings
+from app.core.errors import InputError
 from app.core.logs import set_up_logging
-from app.metrics.comparison import Comparison
+from app.metrics.comparison import Comparison, compare
 from app.metrics.deltas import Delta, Deltas
 from app.metrics.documents import Document
 from app.metrics.expectations import Expectations, Verdict, check_usable
 from app.metrics.limits import InvalidMatcher
+from app.metrics.results import read_file
 from app.model.evaluations import EvaluationRun
 from app.model.record import EngineChoice, ReasonerChoice
+from app.service.comparisons import check_names
 from app.service.evaluations import load_suite, passed_of
 from app.wiring import open_reading, open_services, redactor
 
@@ -29,10 +32,61 @@ _NONE = "-"
 
 
 async def compare_builds(settings: Settings, names: Sequence[str], as_json: bool) -> None:
-    """Print the comparison; the first is what the others are held against."""
-    async with open_reading(settings) as store:
-        found = await store.comparisons.compare(names)
+    """Print the comparison; the first is what the others are held against. Names that end in .json are result files.
+
+    Raises:
+        InputError: a file is no result file, or files are mixed with builds or labels.
+    """
+    if any(name.endswith(".json") for name in names):
+        found = await asyncio.to_thread(compare_files, names)
+    else:
+        async with open_reading(settings) as store:
+            found = await store.comparisons.compare(names)
     typer.echo(found.model_dump_json(indent=2) if as_json else comparison_text(found))
+
+
+def compare_files(names: Sequence[str]) -> Comparison:
+    """Return the comparison of result files; it needs no store.
+
+    Raises:
+        InputError: one of them is no result file, or not two to ten different ones are named.
+    """
+    check_names(names)
+    if not all(name.endswith(".json") for name in names):
+        raise InputError("Compare result files with result files; `eval import` puts one under its label.")
+    files = {name: read_file(Path(name)) for name in names}
+    engines = {tuple(file.engines) for file in files.values()}
+    notes = ["The numbers come from different engines or engine versions."] if len(engines) > 1 else []
+    return compare([file.subject(name) for name, file in files.items()], notes)
+
+
+async def export_results(settings: Settings, label: str, file: Path) -> None:
+    """Write the runs under the label into a file.
+
+    Raises:
+        NotFound: no run under the label.
+        InputError: the file cannot be written.
+    """
+    async with open_reading(settings) as store:
+        found = await store.comparisons.export(label)
+    try:
+        await asyncio.to_thread(file.write_text, found.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot write {file}: {error.strerror or error}.") from error
+    typer.echo(f"{len(found.runs)} runs under {label} written to {file}")
+
+
+async def import_results(settings: Settings, file: Path) -> None:
+    """Keep the runs of a result file under its label.
+
+    Raises:
+        InputError: it is no result file.
+        Conflict: there are runs under its label already.
+    """
+    found = await asyncio.to_thread(read_file, file)
+    async with open_reading(settings) as store:
+        await store.comparisons.bring(found, datetime.now(UTC))
+    typer.echo(f"{len(found.runs)} runs are under the label {found.label}; compare them as label:{found.label}")
 
 
 def comparison_text(found: Comparison) -> str:

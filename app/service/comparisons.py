@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from app.core.errors import InputError, NotFound
 from app.metrics.comparison import Comparison, compare
 from app.metrics.efficiency import Standards
+from app.metrics.results import ResultFile, read_results
 from app.metrics.subjects import Subject, TaskRun
 from app.model.access import EVERYONE, Access
 from app.model.events import Attempt
@@ -62,9 +64,13 @@ class Comparisons:
         subjects: list[Subject] = []
         records: list[BuildRecord] = []
         for name in names:
-            trials = await self._evaluations.of(name.removeprefix(LABEL))
+            label = name.removeprefix(LABEL)
+            trials = await self._evaluations.of(label)
+            if not trials and (content := await self._evaluations.kept(label)) is not None:
+                subjects.append(read_results(content, name).subject(name))
+                continue
             if not trials:
-                raise NotFound(f"There is no run under the label {name.removeprefix(LABEL)}.")
+                raise NotFound(f"There is no run under the label {label}.")
             side = [await self._builds.get(trial.build_id) for trial in trials]
             runs = [
                 replace(await self._run(record, trial.task), selected=trial.selected, seconds=trial.seconds)
@@ -73,6 +79,24 @@ class Comparisons:
             subjects.append(Subject(name, runs))
             records += side
         return subjects, records
+
+    async def export(self, label: str) -> ResultFile:
+        """Return the runs under the label as a file.
+
+        Raises:
+            NotFound: no run under the label.
+        """
+        subjects, records = await self._labels([LABEL + label])
+        engines = [f"{record.engine.name} {record.engine.version}" for record in records if record.engine is not None]
+        return ResultFile.of(label, engines, subjects[0])
+
+    async def bring(self, found: ResultFile, at: datetime) -> None:
+        """Keep a file's runs under its label, to be compared.
+
+        Raises:
+            Conflict: there are runs under the label already.
+        """
+        await self._evaluations.keep(found.label, found.model_dump_json(), at)
 
     async def _single(self, names: Sequence[str]) -> tuple[list[Subject], list[BuildRecord]]:
         records = [await self._builds.get(name) for name in names]

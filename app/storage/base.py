@@ -268,7 +268,7 @@ class ResultStore(Protocol):
 
 
 class EvaluationStore(Protocol):
-    """Runs of evaluation suites."""
+    """Runs of evaluation suites, and result files of runs that were made elsewhere."""
 
     async def add(self, run: EvaluationRun) -> None:
         """Store the run.
@@ -284,6 +284,14 @@ class EvaluationStore(Protocol):
 
     async def labels(self) -> list[LabelSummary]:
         """Return every label with its counts, newest first."""
+        ...
+
+    async def keep(self, label: str, content: str, at: datetime) -> None:
+        """Keep a result file; Conflict: something is kept, or was run, under the label."""
+        ...
+
+    async def kept(self, label: str) -> str | None:
+        """Return the result file kept under the label, None when there is none."""
         ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
@@ -9,7 +11,7 @@ from sqlmodel import col
 from app.core.errors import Conflict
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.storage.database import Database
-from app.storage.tables import EvaluationRow
+from app.storage.tables import EvaluationRow, ResultFileRow
 
 
 class SqlEvaluationStore:
@@ -39,6 +41,27 @@ class SqlEvaluationStore:
         async with self._database.read() as session:
             rows = await session.scalars(query)
             return [EvaluationRun.model_validate({n: getattr(r, n) for n in EvaluationRun.model_fields}) for r in rows]
+
+    async def keep(self, label: str, content: str, at: datetime) -> None:
+        """Keep a result file of runs that were made elsewhere.
+
+        Raises:
+            Conflict: something is kept, or was run here, under the label.
+        """
+        msg = f"there are runs under the label {label} already"
+        if await self.of(label):
+            raise Conflict(msg)
+        try:
+            async with self._database.write() as session:
+                session.add(ResultFileRow(label=label, content=content, at=at))
+        except IntegrityError as exc:
+            raise Conflict(msg) from exc
+
+    async def kept(self, label: str) -> str | None:
+        """Return the result file kept under the label, None when there is none."""
+        async with self._database.read() as session:
+            row = await session.get(ResultFileRow, label)
+            return None if row is None else row.content
 
     async def labels(self) -> list[LabelSummary]:
         """Return every label with its counts, newest first."""

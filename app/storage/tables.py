@@ -21,6 +21,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     LargeBinary,
+    Text,
     UniqueConstraint,
     and_,
 )
@@ -237,6 +238,16 @@ class EvaluationRow(SQLModel, table=True):
     selected: bool | None = None
     checks: list[dict[str, Any]] = Field(sa_column=_json(nullable=False))
     seconds: float
+    at: datetime = Field(sa_column=_time())
+
+
+class ResultFileRow(SQLModel, table=True):
+    """The runs under a label that were made elsewhere: a whole result file, as it came."""
+
+    __tablename__ = "result_file"
+
+    label: str = Field(primary_key=True, max_length=100)
+    content: str = Field(sa_column=Column(Text, nullable=False))
     at: datetime = Field(sa_column=_time())
 
 

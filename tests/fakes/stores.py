@@ -205,6 +205,7 @@ class MemoryEvaluationStore:
     """Evaluation runs in a list."""
 
     def __init__(self) -> None:
+        self.files: dict[str, str] = {}
         self.runs: list[EvaluationRun] = []
 
     async def add(self, run: EvaluationRun) -> None:
@@ -215,6 +216,12 @@ class MemoryEvaluationStore:
 
     async def labels(self) -> list[LabelSummary]:
         return []
+
+    async def keep(self, label: str, content: str, at: datetime) -> None:
+        self.files[label] = content
+
+    async def kept(self, label: str) -> str | None:
+        return self.files.get(label)
 
 
 class MemoryTokenStore:
