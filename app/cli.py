@@ -14,6 +14,7 @@ from app.console import build as builds
 from app.console import evaluations, measures, upkeep
 from app.console import show as reports
 from app.console import status as installation
+from app.console.eval_commands import evals
 from app.console.exits import Exit, guarded, run
 from app.core.config import Settings
 from app.main import serve as serve_http
@@ -36,7 +37,6 @@ db = typer.Typer(help="The store.", no_args_is_help=True)
 domain = typer.Typer(help="The knowledge that the prompts are given.", no_args_is_help=True)
 app.add_typer(pob, name="pob")
 app.add_typer(db, name="db")
-evals = typer.Typer(help="Suites of prompts, run and compared.", no_args_is_help=True)
 app.add_typer(evals, name="eval")
 app.add_typer(domain, name="domain")
 memory = typer.Typer(help="What earlier builds taught.", no_args_is_help=True)
@@ -293,54 +293,6 @@ def export(
 def compare(build_ids: Annotated[list[str], typer.Argument(metavar="A B [C...]")], as_json: JsonFlag = False) -> None:
     """Compare builds, labels (label:NAME) or result files (FILE.json) with the first of them: calls, outcome, cost."""
     run(lambda: evaluations.compare_builds(Settings(), build_ids, as_json))
-
-
-@evals.command("run")
-def eval_run(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite that ships (classes), or a YAML file")],
-    trials: Annotated[int, typer.Option(min=1, max=100, help="How often each prompt is built")] = 1,
-    label: Annotated[str | None, typer.Option(help="What to keep the runs under; default: suite and time")] = None,
-    only: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Tasks named like this")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on under a label that has runs")] = False,
-    engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
-    reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",
-    as_json: JsonFlag = False,
-) -> None:
-    """Build every prompt of a suite and check calls and results. Exit 0 all passed, 1 one did not."""
-    run(
-        lambda: evaluations.run_suite(
-            Settings(),
-            suite,
-            trials=trials,
-            label=label,
-            only=only,
-            resume=resume,
-            engine=engine,
-            reasoner=reasoner,
-            as_json=as_json,
-        )
-    )
-
-
-@evals.command("list")
-def eval_list(as_json: JsonFlag = False) -> None:
-    """List labels with how many of their runs passed; compare them with `compare label:A label:B`."""
-    run(lambda: evaluations.list_labels(Settings(), as_json))
-
-
-@evals.command("export")
-def eval_export(
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the runs are kept under")],
-    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="Where to write them")],
-) -> None:
-    """Write the runs under a label with all their figures, for `compare FILE FILE` or another machine."""
-    run(lambda: evaluations.export_results(Settings(), label, file))
-
-
-@evals.command("import")
-def eval_import(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="What `eval export` wrote")]) -> None:
-    """Keep the runs of a result file under their label, to be compared with others."""
-    run(lambda: evaluations.import_results(Settings(), file))
 
 
 @app.command()

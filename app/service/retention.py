@@ -7,17 +7,40 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from app.core.clock import Clock
 from app.core.errors import AppError
 from app.model.base import Model
-from app.storage.base import RetentionStore
 
 _log = logging.getLogger(__name__)
 EVERY_S = 3600.0
 _GB = 1_000_000_000
 IN_USE = timedelta(days=1)
 """A parent is in use while a child of it is unfinished, or changed so lately."""
+
+
+class RetentionStore(Protocol):
+    """What is old, and letting go of it."""
+
+    async def measure(self) -> int:
+        """Measure finished builds that have not been measured, and return the bytes of all that have."""
+        ...
+
+    async def oldest(self, used_after: datetime, before: datetime | None = None, *, whole: bool = False) -> str | None:
+        """Return the finished build that nobody needs and that changed first (before a time); `whole`: not thinned yet.
+
+        Needed are builds of evaluation runs, and those with a child that is unfinished or changed after `used_after`.
+        """
+        ...
+
+    async def thin(self, build_id: str) -> None:
+        """Let go of arguments and results of the recorded calls of a finished build; numbers, times and hashes stay."""
+        ...
+
+    async def remove(self, build_id: str, used_after: datetime) -> None:
+        """Remove a finished build that nobody needs with all that is recorded of it; what it taught stays."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -359,29 +359,6 @@ class TokenStore(Protocol):
         ...
 
 
-class RetentionStore(Protocol):
-    """What is old, and letting go of it."""
-
-    async def measure(self) -> int:
-        """Measure finished builds that have not been measured, and return the bytes of all that have."""
-        ...
-
-    async def oldest(self, used_after: datetime, before: datetime | None = None, *, whole: bool = False) -> str | None:
-        """Return the finished build that nobody needs and that changed first (before a time); `whole`: not thinned yet.
-
-        Needed are builds of evaluation runs, and those with a child that is unfinished or changed after `used_after`.
-        """
-        ...
-
-    async def thin(self, build_id: str) -> None:
-        """Let go of arguments and results of the recorded calls of a finished build; numbers, times and hashes stay."""
-        ...
-
-    async def remove(self, build_id: str, used_after: datetime) -> None:
-        """Remove a finished build that nobody needs with all that is recorded of it; what it taught stays."""
-        ...
-
-
 class NoMemory:
     """The port when memory is switched off: nothing is kept, nothing comes back."""
 
