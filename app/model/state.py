@@ -17,6 +17,7 @@ from app.model.dialogue import Turn
 from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
 from app.model.names import Outcome, Phase, SubProblemName
+from app.model.race import Race
 from app.model.stats import EHP, Inspection, Stats
 from app.model.sub_problems import Constraint, Discovery, SubProblem
 from app.model.upgrade import upgraded
@@ -90,7 +91,7 @@ class BuildState(Model):
     options failed in earlier builds of this kind: they are considered last. `memory_digest`: SHA-256 (hex) of what
     memory said of builds of this kind, None = nothing; same request and digest, same build. `wishes`: what
     became of each wish, as validate last saw it. `attempts`: what each round came to, the first build being round 0.
-    `dialogue`: what a language model was asked, in order.
+    `dialogue`: what a language model was asked, in order. `race`: what was measured before the questions were answered.
     """
 
     schema_version: Literal["1.1"] = "1.1"
@@ -129,6 +130,7 @@ class BuildState(Model):
     memory_digest: str | None = None
     wishes: list[WishOutcome] = Field(default_factory=list)
     dialogue: list[Turn] = Field(default_factory=list)
+    race: Race | None = None
 
     @model_validator(mode="before")
     @classmethod

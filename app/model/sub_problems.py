@@ -109,14 +109,31 @@ Choice = Annotated[
 ]
 
 
+class DraftFigures(Model):
+    """What a quick draft of a build was measured to have: no finished build, but the same gear and tree for all.
+
+    `dps`: damage that counts per second. `ehp`: effective hit points. `score`: the build objective's. `rung`: of the
+    race, from 1; figures of different rungs are not comparable.
+    """
+
+    dps: float
+    ehp: float
+    score: float
+    rung: int
+
+
 class Option(Model):
-    """One possible answer; `score` orders options of one question; `rejected_because` is set on alternatives."""
+    """One possible answer; `score` orders options of one question; `rejected_because` is set on alternatives.
+
+    `measured`: the figures of its last draft, where it was raced against others.
+    """
 
     name: str
     choice: Choice
     score: float | None = None
     reason: str = ""
     rejected_because: str | None = None
+    measured: DraftFigures | None = None
 
 
 class Built(Model):
@@ -142,11 +159,15 @@ class Decision(Model):
 
 
 class Discovery(Model):
-    """A fact gathered before reasoning; `call_id` names the recorded tool call it came from; can go stale."""
+    """A fact gathered before reasoning; `call_id` names the recorded tool call it came from; can go stale.
+
+    `measured`: drafts' figures by option, where the fact is about such.
+    """
 
     sub_problem: SubProblemName
     fact: str
     source: str
+    measured: dict[str, DraftFigures] = Field(default_factory=dict)
     call_id: str | None = None
     stale: bool = False
 

@@ -15,6 +15,7 @@ from app.model.experiments import Wish
 from app.model.facts import BaseFact, GemFact, NodeFact
 from app.model.moves import Locks, Move, Trial
 from app.model.names import SubProblemName
+from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.stats import Inspection, Stats
@@ -182,6 +183,10 @@ class Reasoner(Protocol):
 
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         """Set up the seven questions."""
+        ...
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        """Return up to `most` ways to build that the user's words allow, the likeliest first: who starts in a race."""
         ...
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:

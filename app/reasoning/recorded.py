@@ -11,6 +11,7 @@ from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.events import ToolKind
 from app.model.names import SubProblemName
+from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery, SubProblem
 from app.reasoning.base import (
@@ -80,6 +81,10 @@ class RecordedReasoner:
         """Set up the seven questions."""
         args = {"invariants": len(ctx.invariants.invariants)}
         return await self._record("decompose", args, lambda: self._inner.decompose(ctx))
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        """Return who starts in a race."""
+        return await self._record("contenders", {"most": most}, lambda: self._inner.contenders(ctx, most))
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         """Collect the facts that the question needs; each names the recorded call it came from."""

@@ -8,6 +8,7 @@ from app.model.conflicts import BuildConflict
 from app.model.constraints import READ_FROM_FILE, Invariant, InvariantSet, InvariantValue
 from app.model.dependencies import without_cycles
 from app.model.names import GearTier, Goal, Provenance, SubProblemName
+from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.sub_problems import Decision, Discovery, SubProblem
 from app.reasoning.base import (
@@ -25,6 +26,7 @@ from app.reasoning.prompt.extract import extract
 from app.reasoning.prompt.refinement import read_refinement
 from app.reasoning.questions import QUESTIONS, dependencies_for
 from app.reasoning.questions.brief import Brief
+from app.reasoning.questions.contenders import contenders_of
 
 _ENDGAME_LEVEL, _MID_LEVEL = 76, 60
 
@@ -84,6 +86,10 @@ class RulesReasoner:
             answered = kind.answered_by is not None and brief.explicit(kind.answered_by)
             subs[name] = asked.explore().decide(kind.decide(brief)) if answered else asked
         return Decomposition(subs, tuple(broken))
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        """Return the ways to build that the user's words allow, ordered by what players reach for."""
+        return contenders_of(await Brief.of(ctx, bases=True, nodes=True), most)
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         """Collect what the engine's facts say about the question."""

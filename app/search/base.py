@@ -18,6 +18,7 @@ from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
     Constraint,
+    Decision,
     DeliveryChoice,
     RequirementsChoice,
     ScalingChoice,
@@ -94,6 +95,16 @@ def plan_of(sub_problems: Mapping[SubProblemName, SubProblem]) -> Plan:
         constraints=tuple(constraints),
         alternatives=_alternatives(sub_problems),
     )
+
+
+def plan_from(answers: Mapping[SubProblemName, Choice]) -> Plan:
+    """Return the plan that seven answers make which nobody has decided on.
+
+    Raises:
+        InvalidTransition: one is missing, or is of the wrong kind.
+    """
+    made = {name: Decision(name=name.value, choice=choice, reason="") for name, choice in answers.items()}
+    return plan_of({name: SubProblem(name=name, decision=decision) for name, decision in made.items()})
 
 
 def _alternatives(sub_problems: Mapping[SubProblemName, SubProblem]) -> tuple[DeliveryChoice, ...]:

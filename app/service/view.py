@@ -25,9 +25,10 @@ from app.model.names import (
 from app.model.record import BuildRecord
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, EHP, FREE_SPIRIT, HIT_TYPES, MOVEMENT, Stats
-from app.model.sub_problems import Built, SubProblem
+from app.model.sub_problems import Built, DraftFigures, SubProblem
 from app.model.wishes import WishOutcome
 from app.service.conflict_graph import ConflictView
+from app.service.race import RaceView, race_view
 
 
 class StatsView(Model):
@@ -141,6 +142,7 @@ class AlternativeView(Model):
     score: float | None
     reason: str
     rejected_because: str | None
+    measured: DraftFigures | None = None
 
 
 class SubProblemView(Model):
@@ -189,6 +191,7 @@ class BuildView(Model):
     refinement: Refinement | None
     experiments: list[Experiment]
     exploration: Exploration | None
+    race: RaceView | None
     created_at: datetime
     updated_at: datetime
     links: dict[str, str]
@@ -299,6 +302,7 @@ def view_of(record: BuildRecord) -> BuildView:
         refinement=record.state.refinement,
         experiments=record.state.experiments,
         exploration=_exploration(record.state),
+        race=race_view(record.state.race),
     )
 
 

@@ -23,6 +23,7 @@ from app.phases.construct.refinement import RefineConstruct
 from app.phases.construct.stages import ConstructPhase
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
+from app.phases.explore.race import RaceExplore
 from app.phases.explore.refinement import RefineExplore
 from app.phases.explore.strategic import StrategicExplore
 from app.phases.iterate import IteratePhase
@@ -224,9 +225,10 @@ def phase_steps(sessions: int = 4, iterations: int | None = None) -> Mapping[Pha
     `sessions`: engine sessions construct may share. `iterations`: rounds of improvement that a build gets, None = what
     its effort allows.
     """
+    exploring = StrategicExplore(RaceExplore(ExplorePhase(), sessions), sessions)
     return {
         Phase.DECOMPOSE: DecomposePhase(),
-        Phase.EXPLORE: ByMode(RefineExplore(sessions), StrategicExplore(ExplorePhase(), sessions)),
+        Phase.EXPLORE: ByMode(RefineExplore(sessions), exploring),
         Phase.CONSTRUCT: ByMode(RefineConstruct(sessions), ConstructPhase(sessions)),
         Phase.VALIDATE: WithAccounts(ByMode(RefineValidate(), ValidatePhase())),
         Phase.ITERATE: WithAccounts(IteratePhase(iterations)),

@@ -13,6 +13,7 @@ from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.names import SubProblemName
+from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.model.sub_problems import Discovery, SubProblem
@@ -177,6 +178,9 @@ class FakeReasoner:
 
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         return Decomposition({})
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        return []
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         classes: list[Any] = await ctx.engine.facts.classes()

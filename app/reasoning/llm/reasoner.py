@@ -20,6 +20,7 @@ from app.model.constraints import InvariantSet, as_list
 from app.model.dialogue import Turn
 from app.model.moves import named_after
 from app.model.names import SubProblemName
+from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery, SubProblem
 from app.prompting.library import PromptLibrary
@@ -151,6 +152,10 @@ class LlmReasoner:
 
         prompts = [answers.DECOMPOSE]
         return await self._ask("decompose", prompts, shown, answers.DecomposeAnswer, settle, _given(usual), ctx.engine)
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        """Leave it to the rules who starts: the engine measures, and the model is told the figures."""
+        return await self._rules.contenders(ctx, most)
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         """Collect what the engine's facts say about the question; the model searches for more while it decides."""

@@ -15,6 +15,7 @@ from app.model.sub_problems import AscendancyChoice, Choice, Decision, DeliveryC
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind
 from app.reasoning.questions.brief import Brief
+from app.reasoning.questions.measured import ascendancies_measured_first, told_of_race
 
 _PER_CURATED, _PER_LINE, _MOST_LINES, _PER_NAMED = 10.0, 1.0, 6, 1000.0
 
@@ -44,7 +45,7 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         """Return the ascendancies of the class."""
         own = brief.class_fact.ascendancies
         text = f"The {brief.class_fact.name} can become {', '.join(own)}."
-        return [self.discovery(text, "classes")]
+        return [self.discovery(text, "classes"), *told_of_race(brief, self.name)]
 
     def decide(self, brief: Brief) -> Decision:
         """Take the ascendancy asked for, else the one of the class that speaks most of what the build does."""
@@ -53,6 +54,7 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         wanted = _wanted(brief)
         options = [_option(brief, name, wanted) for name in fact.ascendancies]
         options.sort(key=lambda option: (option.name != asked, -(option.score or 0.0), option.name))
+        options = ascendancies_measured_first(brief, options)
         if not options or (brief.demands.floors.ascendancy_points == 0 and not asked):
             none = Option(
                 name="none yet",

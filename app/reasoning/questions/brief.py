@@ -17,6 +17,7 @@ from app.model.constraints import InvariantSet
 from app.model.demands import Demands, demands_of
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
 from app.model.names import Demand, Provenance, SubProblemName
+from app.model.race import Race
 from app.model.record import BuildRequest
 from app.model.sub_problems import Choice, Constraint, Decision, DeliveryChoice, SubProblem
 from app.reasoning.base import ReasoningContext
@@ -26,7 +27,10 @@ C = TypeVar("C", bound=Choice)
 
 @dataclass(frozen=True)
 class Brief:
-    """The brief for one question; `nodes` are filled only for the questions that look at passives."""
+    """The brief for one question; `nodes` are filled only for the questions that look at passives.
+
+    `race`: what was measured, once it is over.
+    """
 
     request: BuildRequest
     invariants: InvariantSet
@@ -37,6 +41,7 @@ class Brief:
     nodes: tuple[NodeFact, ...] = ()
     doubted: frozenset[tuple[SubProblemName, str]] = frozenset()
     named: Named = field(default_factory=Named)
+    race: Race | None = None
 
     @classmethod
     async def of(cls, ctx: ReasoningContext, *, bases: bool = False, nodes: bool = False) -> Brief:
@@ -52,6 +57,7 @@ class Brief:
             nodes=tuple(await facts.nodes()) if nodes else (),
             doubted=frozenset((e.sub_problem, e.option) for e in ctx.state.doubted),
             named=await named_in(facts, ctx.invariants),
+            race=ctx.state.race if ctx.state.race is not None and ctx.state.race.over else None,
         )
 
     @property

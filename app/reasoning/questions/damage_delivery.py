@@ -30,7 +30,8 @@ from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, 
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, check_usable
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.fit import Judgement, Setup, judge, setups
+from app.reasoning.questions.fit import KNOWN, Judgement, Setup, judge, setups
+from app.reasoning.questions.measured import measured_first, told_of_race
 
 _MOST_OPTIONS = 40
 
@@ -62,10 +63,10 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
         ranked = _ranked(brief)
         best = {judged.gem.name: round(judged.total, 1) for judged in ranked[:5]}
         text = f"{len(ranked)} skills could be the main skill; the best fits are {', '.join(best)}."
-        return [self.discovery(text, "gems")]
+        return [self.discovery(text, "gems"), *told_of_race(brief, self.name)]
 
     def decide(self, brief: Brief) -> Decision:
-        """Choose the main skill asked for, else the one that fits best, with the best thing to hold for it.
+        """Choose the main skill asked for, else the one that was measured best, or fits best where none was.
 
         The first skill's other set-ups stand behind the next two skills.
         """
@@ -86,7 +87,8 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
             return brief.skill is not None and option.choice.skill_id != brief.skill.id
 
         provenance = Provenance.EXPLICIT if brief.explicit("skill") else Provenance.INFERRED
-        return self.choose(brief, [first, *rest], provenance, banned=is_banned, forbidden=is_another_skill)
+        options = measured_first(brief, [first, *rest])
+        return self.choose(brief, options, provenance, banned=is_banned, forbidden=is_another_skill)
 
     def _is_banned(self, brief: Brief, choice: DeliveryChoice, tried: Sequence[DeliveryChoice]) -> bool:
         """Say whether the newest conflict rules the choice out by demanding another skill, weapon or a cheaper one."""
@@ -171,6 +173,45 @@ def _ranked(brief: Brief) -> list[Judgement]:
     if asked is None:
         return judged
     return [judge(brief, asked), *(j for j in judged if j.gem.id != asked.id)]
+
+
+LEAST_HANDLING = -14.0
+"""Skills that are more awkward than a cooldown are raced only where players of the class are known to build on them."""
+
+TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
+"""Tags of skills whose figure is that of an object which something else has to break."""
+
+
+def ways(brief: Brief, most: int) -> list[Option]:
+    """Return up to `most` skills with what to hold that the user's words allow, those that fit best first.
+
+    Words cut the field: damage type, weapon and style that were asked for are had by all that start. Where there are
+    fewer skills, further things to hold for the best of them join in. Left out is what would win by a figure that
+    nobody plays: monsters that must first be found, objects that must be broken, skills that only an item grants, and
+    what is awkward to use, unless players of the class are known to build on it.
+    """
+    fitting = [judged for judged in _ranked(brief) if _is_allowed(brief, judged)]
+    offered = [(judged, setups(brief, judged.gem)) for judged in fitting[:most]]
+    first = [_option(brief, judged, held[0], None) for judged, held in offered]
+    more = [_option(brief, judged, setup, None) for judged, held in offered for setup in held[1:2]]
+    return [*first, *more][:most]
+
+
+def _is_allowed(brief: Brief, judged: Judgement) -> bool:
+    points, wanted = judged.points, set(brief.damage_types)
+    typed = brief.sure("damage_type") and not (is_minion(judged.gem) and not brief.explicit("damage_type"))
+    if typed and not wanted & set(dealt(judged.gem)):
+        return False
+    if brief.explicit("weapon") and points["weapon"] < 0:
+        return False
+    if brief.explicit("style") and points["style"] < 0:
+        return False
+    if judged.gem.monsters:
+        return False
+    known = points["experience"] >= KNOWN
+    granted = judged.gem.tier == 0 and any(gem.tier for gem in brief.catalogue.active)
+    awkward = points["handling"] < LEAST_HANDLING or granted or tags(judged.gem) & TO_BE_BROKEN
+    return known or not awkward
 
 
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:

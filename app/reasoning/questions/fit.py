@@ -28,6 +28,9 @@ _ODD_WORDS = {
     "grenade": "grenades have a cooldown and a fuse",
     "targetsdestructiblecorpses": "it needs corpses, which bosses do not leave",
 }
+KNOWN = 10.0
+"""Points of experience from which players of the class are known to build on a skill."""
+
 _WISHED, _GUESSED = 60.0, 25.0
 """Points of a style that the user asked for: as much as a damage type; and of one that was guessed."""
 

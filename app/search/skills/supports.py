@@ -30,7 +30,7 @@ class SupportRules:
 
     `lineage`: how many lineage supports this group may hold, given those of the others. `required`: those that the
     user named; they are in the group, whatever they are worth there, where the skill can be supported by them.
-    `exchanges`: whether a full set is improved by exchanging one or two.
+    `exchanges`: whether a full set is improved by exchanging one or two. `short_list`: how many go on after screening.
     """
 
     level: int
@@ -41,6 +41,7 @@ class SupportRules:
     lineage: int = MOST_LINEAGE
     required: tuple[str, ...] = ()
     exchanges: bool = True
+    short_list: int = SHORT_LIST
 
     def allows(self, fact: GemFact) -> bool:
         """Return whether the character may use the support at all; lineage supports are boss drops, unless named."""
@@ -133,7 +134,7 @@ class SupportSelection:
         ranked = sorted(offered, key=lambda i: (-self.scores[(i,)], i))
         useful = [i for i in ranked if self.scores[(i,)] > bare + WORTHWHILE]
         if useful:
-            return useful[:SHORT_LIST]
+            return useful[: self.rules.short_list]
         spoken = {i: mentions([self.facts[i].description, *self.facts[i].tags], self.rules.keywords) for i in offered}
         return sorted((i for i in offered if spoken[i]), key=lambda i: (-spoken[i], i))[: self.rules.room]
 

@@ -64,15 +64,15 @@ LIFE_COST = "converted to life cost"
 """Pays with what a build on energy shield hardly recovers, and cannot pay at all once its life cannot change."""
 
 
-async def ascend(ctx: SearchContext) -> StageResult:
-    """Spend the ascendancy points of the level."""
+async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
+    """Spend the ascendancy points of the level; `width` sets are kept per point, None = as many as the effort has."""
     graph = await ascendancy_graph(ctx)
     incumbent = await _opened(ctx)
     if graph is None or ctx.demands.floors.ascendancy_points == 0:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
     named, banned = await _named(ctx), frozenset(ctx.plan.scaling.excluded_nodes)
     wanted = tuple(ctx.plan.ascendancy.notables)
-    keywords, width = tuple(ctx.plan.scaling.keywords), LIMITS[ctx.effort].width
+    keywords, width = tuple(ctx.plan.scaling.keywords), width or LIMITS[ctx.effort].width
     search = AscendancySelection(incumbent, graph, wanted, keywords, banned, named, width)
     owned = await search.run(ctx.demands.floors.ascendancy_points)
     names = ", ".join(graph.nodes[n].name for n in sorted(owned) if graph.nodes[n].kind in ("notable", "keystone"))
@@ -82,7 +82,7 @@ async def ascend(ctx: SearchContext) -> StageResult:
 async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
     incumbent = await _opened(ctx)
-    search = await _search(ctx, incumbent, LIMITS[ctx.effort].growing)
+    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].growing)
     await search.fit(ctx.demands.floors.passive_points)
     await search.improve()
     return StageResult(
@@ -103,7 +103,7 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     """Give back the worst passives and spend the points better, now that gear and supports are known."""
     incumbent = await _opened(ctx)
     jewel = await JewelSearch(ctx, incumbent, await main_graph(ctx)).best()
-    search = await _search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
+    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
     await search.fit(ctx.demands.floors.passive_points)
     helped = await search.improve()
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
@@ -132,7 +132,7 @@ async def finish(ctx: SearchContext) -> StageResult:
         changes.append(SetGroup(index=index, group=changed(group, gems=kept)))
     if changes:
         await incumbent.commit(changes)
-    search = await _search(ctx, incumbent, LIMITS[ctx.effort].polishing)
+    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing)
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
     order = await search.levelling()
@@ -142,9 +142,10 @@ async def finish(ctx: SearchContext) -> StageResult:
     )
 
 
-async def _search(
+async def tree_search(
     ctx: SearchContext, incumbent: Incumbent, limits: TreeLimits, sockets: Sockets | None = None
 ) -> TreeSearch:
+    """Return the search over the incumbent's passives: what is named is secured, what is excluded never bought."""
     graph, wanted = await main_graph(ctx), await _named(ctx)
     banned = banned_nodes(ctx, graph) - frozenset[int]().union(*wanted)
     targets, _ = reached(graph.without(banned), wanted, ctx.demands.floors.passive_points)

@@ -138,13 +138,13 @@ async def main_supports(ctx: SearchContext) -> StageResult:
     )
     facts = by_id(await ctx.engine.facts.gems())
     main = incumbent.blueprint.main_group
-    search = SupportSelection(incumbent, main, await _rules(ctx, incumbent, main, facts), facts)
+    search = SupportSelection(incumbent, main, await support_rules(ctx, incumbent, main, facts), facts)
     team = await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
     names = ", ".join(facts[i].name for i in team if i in facts)
     return StageResult(incumbent.blueprint, label=f"supports: {names}" if names else "no support helps")
 
 
-async def _rules(
+async def support_rules(
     ctx: SearchContext, incumbent: Incumbent, index: int, facts: Mapping[str, GemFact], slots: int | None = None
 ) -> SupportRules:
     """Return the rules for one group; what conflicts dropped and what another group holds is not offered.
@@ -232,11 +232,13 @@ async def _add_skills(
         index = group_index(incumbent.blueprint, fact.id)
         offered_supports = await ctx.engine.facts.supports_for(fact.id)
         if fact in required and can_be_main(fact):
-            rules = await _rules(ctx, incumbent, index, facts, min(SECOND_SUPPORTS, support_slots(ctx.demands.level)))
+            rules = await support_rules(
+                ctx, incumbent, index, facts, min(SECOND_SUPPORTS, support_slots(ctx.demands.level))
+            )
             await search.support_alone(index, rules, facts, offered_supports)
         else:
             await search.support(
-                index, await _rules(ctx, incumbent, index, facts, SIDE_SUPPORTS), facts, offered_supports
+                index, await support_rules(ctx, incumbent, index, facts, SIDE_SUPPORTS), facts, offered_supports
             )
     names = ", ".join(fact.name for fact in added)
     return StageResult(incumbent.blueprint, label=f"{what}: {names or 'nothing that helps'}")

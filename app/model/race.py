@@ -1,0 +1,86 @@
+"""The race between ways to build: who started, how far each came, and what its drafts were measured to have."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from app.model.base import Model
+from app.model.blueprint import Blueprint
+from app.model.names import SubProblemName
+from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option
+
+
+class Contender(Model):
+    """A way to build: a main skill with what to hold (`option`) and the ascendancies that it may have, likeliest first.
+
+    `answers`: what the other questions would be answered with, so that it can be drafted. `figures`: one per rung that
+    it ran. `by_ascendancy`: figures of the last rung with each ascendancy that was tried. `out`: why it cannot be
+    built, empty when it can. `draft`: the build so far, None once it is out of the race.
+    """
+
+    option: Option
+    ascendancies: list[AscendancyChoice]
+    answers: dict[SubProblemName, Choice]
+    figures: list[DraftFigures] = Field(default_factory=list)
+    by_ascendancy: dict[str, DraftFigures] = Field(default_factory=dict)
+    out: str = ""
+    draft: Blueprint | None = None
+
+    @property
+    def place(self) -> tuple[bool, int, float, str]:
+        """What orders contenders: those that can be built, the further the better, then by score and name."""
+        return (
+            bool(self.out),
+            -len(self.figures),
+            -(self.figures[-1].score if self.figures else 0.0),
+            self.option.name,
+        )
+
+
+class Race(Model):
+    """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones."""
+
+    contenders: list[Contender] = Field(default_factory=list)
+    rungs: int = 0
+    evaluations: int = 0
+    allowed: int = 0
+    over: bool = False
+
+    @property
+    def running(self) -> list[Contender]:
+        """The contenders that run the next rung."""
+        return [one for one in self.contenders if not one.out and (one.draft is not None or not self.rungs)]
+
+    @property
+    def standing(self) -> list[Contender]:
+        """The contenders, the best first."""
+        return sorted(self.contenders, key=lambda one: one.place)
+
+    @property
+    def winner(self) -> Contender | None:
+        """The contender that won, None while it lasts or when nothing that started can be built."""
+        best = self.standing[0] if self.over and self.contenders else None
+        return best if best is not None and best.figures and not best.out else None
+
+
+def against(loser: Contender, winner: Contender) -> str:
+    """Return in words how a contender measured against another, at the last rung that both ran."""
+    if loser.out:
+        return loser.out
+    rung = min(len(loser.figures), len(winner.figures))
+    if not rung:
+        return ""
+    own, best = loser.figures[rung - 1], winner.figures[rung - 1]
+    dear = "; it lacks more of what it needs or costs" if own.dps > best.dps and own.score < best.score else ""
+    return f"measured {figures(own)} against {figures(best)} as drafts, not finished builds (rung {rung}){dear}"
+
+
+def figures(found: DraftFigures) -> str:
+    """Return the figures in words."""
+    return f"{_short(found.dps)} DPS / {_short(found.ehp)} EHP"
+
+
+def _short(value: float) -> str:
+    if value < 1_000:
+        return f"{value:.0f}"
+    return f"{value / 1_000:.1f}k" if value < 100_000 else f"{value / 1_000:,.0f}k"

@@ -1,0 +1,68 @@
+"""Who starts in the race: the ways to build that the user's words allow. What players reach for only orders them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from app.model.base import changed
+from app.model.names import SubProblemName, SubProblemStatus
+from app.model.race import Contender
+from app.model.sub_problems import AscendancyChoice, Choice, Decision, Option, SubProblem
+from app.reasoning.questions import QUESTIONS
+from app.reasoning.questions.brief import Brief
+from app.reasoning.questions.damage_delivery import ways
+
+Q = SubProblemName
+_OF_EACH = (Q.ASCENDANCY, Q.DAMAGE_SCALING)
+_OF_ALL = (Q.SURVIVABILITY, Q.RESOURCE_SUSTAIN, Q.SPIRIT_ALLOCATION, Q.STAT_REQUIREMENTS)
+
+
+def contenders_of(brief: Brief, most: int) -> list[Contender]:
+    """Return the contenders, the likeliest first; a skill that was decided on (the user named it) starts alone."""
+    delivery = brief.sub_problems[Q.DAMAGE_DELIVERY].decision
+    own = None if delivery is None else Option(name=delivery.name, choice=delivery.choice, reason=delivery.reason)
+    found: list[Contender] = []
+    shared: Mapping[Q, Choice] = {}
+    for option in ways(brief, most) if own is None else [own]:
+        answered = _answered(brief, {Q.DAMAGE_DELIVERY: option.choice, **shared}, _OF_EACH)
+        if not shared:
+            answered = _answered(answered, {}, _OF_ALL)
+            shared = {name: _choice(answered, name) for name in _OF_ALL}
+        answers = {name: _choice(answered, name) for name in Q}
+        found.append(Contender(option=option, ascendancies=_ascendancies(answered), answers=answers))
+    return found
+
+
+def _answered(brief: Brief, given: Mapping[Q, Choice], names: tuple[Q, ...]) -> Brief:
+    """Return the brief as if these questions were decided: as given, as they are, or as the rules would."""
+    subs = dict(brief.sub_problems)
+    for name, choice in given.items():
+        subs[name] = _decided(subs[name], Decision(name="to be tried", choice=choice, reason=""))
+    brief = replace(brief, sub_problems=subs)
+    for name in names:
+        if brief.sub_problems[name].decision is None:
+            sub = _decided(brief.sub_problems[name], QUESTIONS[name].decide(brief))
+            brief = replace(brief, sub_problems={**brief.sub_problems, name: sub})
+    return brief
+
+
+def _decided(sub: SubProblem, decision: Decision) -> SubProblem:
+    return changed(sub, status=SubProblemStatus.DECIDED, decision=decision)
+
+
+def _choice(brief: Brief, name: Q) -> Choice:
+    decision = brief.sub_problems[name].decision
+    assert decision is not None, "all were answered"
+    return decision.choice
+
+
+def _ascendancies(brief: Brief) -> list[AscendancyChoice]:
+    """Return the ascendancies that are open, the likeliest first: one where the user named it or the level has none."""
+    decision = brief.sub_problems[Q.ASCENDANCY].decision
+    assert decision is not None, "it was answered"
+    first = decision.choice
+    assert isinstance(first, AscendancyChoice)
+    open_ones = brief.demands.floors.ascendancy_points > 0 and not brief.explicit("ascendancy")
+    others = [option.choice for option in decision.alternatives] if open_ones else []
+    return [first, *(one for one in others if isinstance(one, AscendancyChoice) and one.ascendancy is not None)]

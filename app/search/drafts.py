@@ -1,0 +1,210 @@
+"""Quick drafts of builds, to see which is worth building: the same plain gear and a small tree for all.
+
+Each rung adds to the draft of the rung before, within a number of evaluations: arms, then supports, then ascendancy and
+passives. Figures of one rung are comparable, and say nothing about a finished build but which of two becomes better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.model.base import changed
+from app.model.blueprint import HAND_SLOTS, Blueprint, Change, Equip, GearItem, apply_changes
+from app.model.stats import DPS, EHP
+from app.model.sub_problems import AscendancyChoice, DraftFigures
+from app.search.base import SearchContext
+from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS
+from app.search.gear.pool import GearOption, SlotPool, has_room, slot_pool, with_option, wording
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.objective import Guard, objective_for
+from app.search.passives.tree import TreeLimits
+from app.search.sessions import ParallelSession
+from app.search.skills.gems import by_id, mentions, support_slots
+from app.search.skills.supports import SupportSelection
+from app.search.stages.passives import ascend, tree_search
+from app.search.stages.skills import founded, support_rules
+
+REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
+"""Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small
+tree tells skills apart as well as a large one."""
+
+ASCENDANCIES = 2
+"""Ascendancies tried with each of several skills; with one skill alone all of them are."""
+
+SCREENED = 0.6
+"""Share of a rung's evaluations that supports are screened with; the rest is for sets of them."""
+
+_LIFE, _RESISTANCES = "to maximum life", ("to fire resistance", "to cold resistance", "to lightning resistance")
+"""How the lines end that all drafts wear."""
+
+NO_RATE = "the engine calculates no rate of damage for it"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft after a rung: the build, what it was measured to have, and why it cannot be built (empty: it can)."""
+
+    blueprint: Blueprint
+    dps: float
+    ehp: float
+    score: float
+    out: str = ""
+    by_ascendancy: Mapping[str, DraftFigures] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DraftWork:
+    """What a rung works with: a session of its own, the contender's plan, and how many evaluations it may make."""
+
+    panel: ParallelSession
+    ctx: SearchContext
+    most: int
+    ascendancies: Sequence[AscendancyChoice] = ()
+
+    @property
+    def left(self) -> int:
+        """Return how many evaluations are left."""
+        return max(0, self.most - self.panel.trials)
+
+    async def opened(self, blueprint: Blueprint) -> Incumbent:
+        """Return an incumbent on the blueprint; gear will see to resistances, the rest must be paid from the start."""
+        ctx = replace(self.ctx, blueprint=blueprint)
+        incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
+        await incumbent.learn_requirements()
+        return incumbent
+
+
+async def armed(work: DraftWork) -> Draft:
+    """Found the build, and put on its hands what helps most alone, affix by affix."""
+    blueprint = await founded(work.ctx)
+    worn = await shared_gear(work.ctx, blueprint)
+    await work.panel.apply(worn)
+    incumbent = await work.opened(apply_changes(blueprint, worn))
+    if incumbent.outputs.get(DPS, 0.0) <= 0:
+        return replace(_measured(incumbent), out=NO_RATE)
+    inspection = await work.panel.inspect()
+    if inspection.disabled_reason:
+        return replace(_measured(incumbent), out=inspection.disabled_reason)
+    bases = {base.name: base for base in await work.ctx.engine.facts.bases()}
+    held = [slot for slot in HAND_SLOTS if slot in incumbent.blueprint.items]
+    for place, slot in enumerate(held):
+        item = incumbent.blueprint.items[slot]
+        if item.rarity == "RARE" and item.text is None:
+            pool = await slot_pool(replace(work.ctx, blueprint=incumbent.blueprint), slot, [bases[item.base]])
+            await _fill(incumbent, pool, item, work.left // (len(held) - place), work.ctx.plan.scaling.keywords)
+    return _measured(incumbent)
+
+
+async def shared_gear(ctx: SearchContext, blueprint: Blueprint) -> list[Change]:
+    """Return changes that give everything worn beside the weapons the same few lines, whoever wears it.
+
+    Life and resistances at the best tier there is: without them every draft would die at once, and a few hit points
+    that one ascendancy or class has more would look like much.
+    """
+    bases = {base.name: base for base in await ctx.engine.facts.bases()}
+    changes: list[Change] = []
+    worn = [slot for slot in sorted(blueprint.items) if slot in (*ARMOUR_SLOTS, *JEWELLERY_SLOTS)]
+    for place, slot in enumerate(worn):
+        item = blueprint.items[slot]
+        if item.rarity != "RARE" or item.text is not None:
+            continue
+        pool = await slot_pool(ctx, slot, [bases[item.base]])
+        resistances = [_RESISTANCES[(place + step) % len(_RESISTANCES)] for step in range(2)]
+        for said in (_LIFE, *resistances):
+            fitting = [o for o in pool.options() if o.kind in ("prefix", "suffix") and _says(pool, o, said)]
+            option = next((o for o in fitting if has_room(item, o, pool)), None)
+            if option is not None and len(item.prefixes) + len(item.suffixes) < pool.total:
+                item = with_option(item, option, pool)
+        changes.append(Equip(item=item))
+    return changes
+
+
+def _says(pool: SlotPool, option: GearOption, said: str) -> bool:
+    lines = pool.affixes[option.id].lines
+    return len(lines) == 1 and wording(lines).endswith(said)
+
+
+async def _fill(incumbent: Incumbent, pool: SlotPool, item: GearItem, most: int, words: Sequence[str]) -> None:
+    """Put the affixes on the item that help most alone, as many as its tier holds; try those first that speak of it."""
+    options = [option for option in pool.options() if option.kind in ("prefix", "suffix")]
+    options.sort(key=lambda one: (-mentions(pool.affixes[one.id].lines, words), one))
+    tried = options[: max(0, most - 1)]
+    gains = await incumbent.gains([[Equip(item=with_option(item, option, pool))] for option in tried])
+    worth: dict[GearOption, float] = dict(zip(tried, gains, strict=True))
+    made = item
+    for option in sorted(tried, key=lambda one: (-worth[one], one)):
+        count = len(made.prefixes) + len(made.suffixes)
+        if worth[option] > EPSILON and count < pool.total and has_room(made, option, pool):
+            made = with_option(made, option, pool)
+    if made != item:
+        await incumbent.commit([Equip(item=made)])
+
+
+async def supported(work: DraftWork) -> Draft:
+    """Give the main skill supports: as many screened as may be, a set grown of the best."""
+    await work.panel.build(work.ctx.blueprint)
+    incumbent = await work.opened(work.ctx.blueprint)
+    facts = by_id(await work.ctx.engine.facts.gems())
+    main = incumbent.blueprint.main_group
+    rules = await support_rules(replace(work.ctx, blueprint=incumbent.blueprint), incumbent, main, facts)
+    offered = [i for i in await work.ctx.engine.facts.supports_for(work.ctx.plan.delivery.skill_id) if i in facts]
+    allowed = [i for i in offered if rules.allows(facts[i])]
+    spoken = {i: mentions([facts[i].description, *facts[i].tags], rules.keywords) for i in allowed}
+    allowed.sort(key=lambda i: (i not in rules.required, -spoken[i], i))
+    screened = allowed[: max(1, int(work.left * SCREENED))]
+    room = support_slots(work.ctx.demands.level)
+    short = max(room, (work.left - len(screened)) // max(1, room))
+    rules = replace(rules, exchanges=False, short_list=short)
+    await SupportSelection(incumbent, main, rules, facts).run(screened)
+    return _measured(incumbent)
+
+
+async def rooted(work: DraftWork) -> Draft:
+    """Choose among the ascendancies by what their passives are worth, then spend the first passive points."""
+    tried: list[Incumbent] = []
+    by_ascendancy: dict[str, DraftFigures] = {}
+    dearest = 0
+    for choice in work.ascendancies:
+        if tried and work.left < dearest:
+            break
+        before = work.panel.trials
+        begun = changed(work.ctx.blueprint, ascendancy=choice.ascendancy)
+        await work.panel.build(begun)
+        ctx = replace(work.ctx, blueprint=begun, plan=replace(work.ctx.plan, ascendancy=choice))
+        if choice.ascendancy is not None and ctx.demands.floors.ascendancy_points:
+            begun = (await ascend(ctx, width=1)).blueprint
+        tried.append(await work.opened(begun))
+        dearest = max(dearest, work.panel.trials - before)
+        if choice.ascendancy is not None:
+            by_ascendancy[choice.ascendancy] = figures_of(_measured(tried[-1]), RUNGS.index(rooted) + 1)
+    best = min(tried, key=lambda one: (-one.score, one.blueprint.ascendancy or ""))
+    if best is not tried[-1]:
+        await work.panel.build(best.blueprint)
+    await _plant(work, best)
+    return replace(_measured(best), by_ascendancy=by_ascendancy)
+
+
+async def _plant(work: DraftWork, incumbent: Incumbent) -> None:
+    """Spend the first passive points, looking no farther than every round can be paid for."""
+    points = min(POINTS, work.ctx.demands.floors.passive_points)
+    search = await tree_search(replace(work.ctx, blueprint=incumbent.blueprint), incumbent, TreeLimits(trials=0))
+    for reach in REACHES:
+        if ROUNDS * len(search.graph.routes(search.owned, reach)) + points <= work.left:
+            search = replace(search, limits=TreeLimits(reach=reach, rounds=ROUNDS, trials=0))
+            await search.spend(points)
+            return
+
+
+def _measured(incumbent: Incumbent) -> Draft:
+    outputs = incumbent.outputs
+    return Draft(incumbent.blueprint, outputs.get(DPS, 0.0), outputs.get(EHP, 0.0), round(incumbent.score, 6))
+
+
+def figures_of(draft: Draft, rung: int) -> DraftFigures:
+    """Return the figures of a draft after a rung (from 1)."""
+    return DraftFigures(dps=round(draft.dps, 2), ehp=round(draft.ehp, 2), score=draft.score, rung=rung)
+
+
+RUNGS: tuple[Callable[[DraftWork], Awaitable[Draft]], ...] = (armed, supported, rooted)
+"""What each rung adds, in order."""

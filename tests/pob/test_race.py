@@ -1,0 +1,67 @@
+"""What the race picks on Path of Building at a low level: within its bound, nothing that nobody would play."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.config import Settings
+from app.core.ids import BuildId
+from app.knowledge.gems import tags
+from app.model.constraints import InvariantSet
+from app.model.race import Race
+from app.model.record import BuildRequest
+from app.model.state import BuildState
+from app.model.sub_problems import DeliveryChoice
+from app.phases.base import PhaseContext
+from app.phases.decompose import DecomposePhase
+from app.phases.explore.questions import ExplorePhase
+from app.phases.explore.race import FIELD, RaceExplore
+from app.reasoning.questions.damage_delivery import TO_BE_BROKEN
+from app.reasoning.rules import RulesReasoner
+from app.wiring import ConfiguredEngines
+
+pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2) -> tuple[Race, list[str]]:
+    """Return the race of the prompt at level 8, and what is wrong with who ran in it."""
+    settings = Settings(data_dir=folder, pob_path=pob_path, engine_workers=sessions)
+    engines = ConfiguredEngines(settings)
+    try:
+        engine = await engines.engine("pob")
+        request = BuildRequest(prompt=prompt, level=8, gear="starter")
+        ctx = PhaseContext(BuildId("b"), request, InvariantSet(), BuildState(), engine, RulesReasoner())
+        for _ in range(2):
+            result = await DecomposePhase().run(ctx)
+            ctx = replace(ctx, state=result.state, invariants=result.invariants or ctx.invariants)
+        while ctx.state.race is None or not ctx.state.race.over:
+            ctx = replace(ctx, state=(await RaceExplore(ExplorePhase(), sessions).run(ctx)).state)
+        gems = {gem.id: gem for gem in await engine.facts.gems()}
+    finally:
+        await engines.close()
+    wrong: list[str] = []
+    for one in ctx.state.race.contenders:
+        assert isinstance(one.option.choice, DeliveryChoice)
+        gem = gems[one.option.choice.skill_id]
+        if gem.monsters or tags(gem) & TO_BE_BROKEN:
+            wrong.append(gem.name)
+    return ctx.state.race, wrong
+
+
+@pytest.mark.parametrize("prompt", ["minion build", "cold monk"])
+async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_path: Path, prompt: str) -> None:
+    race, wrong = await raced(pob_path, tmp_path, prompt)
+    assert wrong == []
+    assert race.winner is not None
+    assert race.winner.figures[-1].dps > 0
+    assert len(race.contenders) >= 6
+    assert sum(len(one.figures) == 3 for one in race.contenders) in range(2, FIELD[1] + 1)
+    assert race.evaluations <= 1.1 * race.allowed
+
+
+async def test_one_session_or_two_measure_the_same(pob_path: Path, tmp_path: Path) -> None:
+    found = [await raced(pob_path, tmp_path / str(count), "chaos witch", count) for count in (1, 2)]
+    assert found[0][0] == found[1][0]

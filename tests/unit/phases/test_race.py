@@ -1,0 +1,129 @@
+"""The race on a toy engine: who goes on, what is out, what it may cost, and what questions are told of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.model.base import changed
+from app.model.names import Effort, Mode, SubProblemName, Trigger
+from app.model.race import Contender, Race, against
+from app.model.state import BuildState
+from app.model.sub_problems import AscendancyChoice, DeliveryChoice, DraftFigures, Option, SubProblem
+from app.phases.base import PhaseContext, PhaseResult
+from app.phases.explore.race import RaceExplore
+from app.reasoning.base import ReasoningContext
+from app.search.drafts import NO_RATE
+from tests.fakes.arithmetic import ArithmeticEngine, active
+from tests.unit.phases.test_construct import context, decided, world
+
+Q = SubProblemName
+TOP = AscendancyChoice(class_name="Toy", ascendancy="Top")
+
+
+def contender(gem: str) -> Contender:
+    delivery = DeliveryChoice(skill_id=gem, skill_name=gem.title())
+    answers = {name: sub.decision.choice for name, sub in decided().items() if sub.decision is not None}
+    option = Option(name=gem, choice=delivery, reason=f"{gem} is a skill.")
+    return Contender(option=option, ascendancies=[TOP], answers={**answers, Q.DAMAGE_DELIVERY: delivery})
+
+
+class Starting:
+    """A reasoner of which only the contenders are asked."""
+
+    advises = False
+
+    def __init__(self, *gems: str) -> None:
+        self.gems = gems
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        return [contender(gem) for gem in self.gems][:most]
+
+
+class Inner:
+    """What follows a race: remembers the race that it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[Race | None] = []
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        self.seen.append(ctx.state.race)
+        return PhaseResult(ctx.state, Trigger.EXPLORED)
+
+
+EFFECTS = {f"skill{i:02}": f"{10 * i} more" for i in range(14)} | {"useless": "-100 more"}
+
+
+async def raced(gems: list[str], sessions: int = 1, **request: Any) -> tuple[BuildState, Inner]:
+    known = world()
+    known.gems += [active(name, effect) for name, effect in EFFECTS.items()]
+    inner = Inner()
+    phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    for _ in range(6):
+        ctx = changed_context(context(ArithmeticEngine(known), state, **request), Starting(*gems))
+        result = await phase.run(ctx)
+        state = BuildState.from_yaml(result.state.to_yaml())
+        if result.trigger is not None:
+            return state, inner
+    raise AssertionError("the race does not end")
+
+
+def changed_context(ctx: PhaseContext, reasoner: Any) -> PhaseContext:
+    return replace(ctx, reasoner=reasoner)
+
+
+async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:
+    state, inner = await raced(sorted(EFFECTS)[:14])
+    race = state.race
+    assert race is not None
+    assert race.over
+    assert inner.seen == [race]
+    assert race.winner is not None
+    assert race.winner.option.name == "skill13"
+    assert [sum(len(one.figures) >= rung for one in race.contenders) for rung in (1, 2, 3)] == [14, 6, 3]
+    assert state.construction.notes.evaluations == race.evaluations > 0
+    assert all(one.draft is None for one in race.contenders)
+
+
+async def test_what_has_no_figure_is_out_and_never_wins() -> None:
+    state, _ = await raced(["useless", "skill01", "skill02"])
+    assert state.race is not None
+    assert state.race.standing[-1].option.name == "useless"
+    assert state.race.standing[-1].out == NO_RATE
+    alone, _ = await raced(["useless", "useless"])
+    assert alone.race is not None
+    assert alone.race.over
+    assert alone.race.winner is None
+
+
+async def test_the_number_of_sessions_changes_nothing() -> None:
+    one, _ = await raced(sorted(EFFECTS), 1)
+    four, _ = await raced(sorted(EFFECTS), 4)
+    assert one == four
+
+
+@pytest.mark.parametrize(
+    ("gems", "request_"),
+    [
+        (["skill01"], {}),
+        ([], {}),
+        (["skill01", "skill02"], {"effort": Effort.QUICK}),
+        (["skill01", "skill02"], {"mode": Mode.STRATEGIC}),
+    ],
+)
+async def test_nothing_is_raced_where_nothing_is_to_be_compared(gems: list[str], request_: dict[str, Any]) -> None:
+    state, inner = await raced(gems, **request_)
+    assert len(inner.seen) == 1
+    assert state.race is None or (state.race.contenders == [] and state.race.over)
+
+
+def test_figures_are_compared_at_the_last_rung_that_both_ran() -> None:
+    def ran(name: str, *dps: float) -> Contender:
+        found = [DraftFigures(dps=d, ehp=35_000, score=d, rung=i) for i, d in enumerate(dps, start=1)]
+        return changed(contender(name), figures=found)
+
+    told = against(ran("a", 50, 83_000), ran("b", 60, 120_000, 500_000))
+    assert told == "measured 83.0k DPS / 35.0k EHP against 120k DPS / 35.0k EHP as drafts, not finished builds (rung 2)"
+    assert against(changed(ran("a"), out=NO_RATE), ran("b", 1)) == NO_RATE
