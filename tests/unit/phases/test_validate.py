@@ -17,6 +17,7 @@ from app.model.constraints import Invariant, InvariantSet
 from app.model.demands import floors_for
 from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
 from app.model.names import ConflictType, Demand, GearTier, Outcome, Provenance, Role, Severity, SubProblemName, Trigger
+from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.state import BuildState, Snapshot
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
@@ -175,6 +176,9 @@ class Judge:
 
     async def decompose(self, ctx: ReasoningContext) -> Decomposition:
         raise NotImplementedError
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        return []
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         raise NotImplementedError
