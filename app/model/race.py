@@ -62,6 +62,14 @@ class Race(Model):
         best = self.standing[0] if self.over and self.contenders else None
         return best if best is not None and best.figures and not best.out else None
 
+    def label(self, rungs: int) -> str:
+        """Return in words how it stands after one of so many rungs."""
+        best, here = self.standing[0], f"race, rung {self.rungs} of {rungs}"
+        if best.out or not best.figures:
+            return f"{here}: nothing of {len(self.contenders)} can be measured"
+        ran = sum(len(one.figures) >= self.rungs or self.rungs == 1 for one in self.contenders)
+        return f"{here}, best of {ran}: {best.option.name}, {figures(best.figures[-1])}"
+
 
 def against(loser: Contender, winner: Contender) -> str:
     """Return in words how a contender measured against another, at the last rung that both ran."""

@@ -42,7 +42,7 @@ NO_RATE = "the engine calculates no rate of damage for it"
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftResult:
     """A draft after a rung: the build, what it was measured to have, and why it cannot be built (empty: it can)."""
 
     blueprint: Blueprint
@@ -75,7 +75,7 @@ class DraftWork:
         return incumbent
 
 
-async def armed(work: DraftWork) -> Draft:
+async def armed(work: DraftWork) -> DraftResult:
     """Found the build, and put on its hands what helps most alone, affix by affix."""
     blueprint = await founded(work.ctx)
     worn = await shared_gear(work.ctx, blueprint)
@@ -112,17 +112,13 @@ async def shared_gear(ctx: SearchContext, blueprint: Blueprint) -> list[Change]:
         pool = await slot_pool(ctx, slot, [bases[item.base]])
         resistances = [_RESISTANCES[(place + step) % len(_RESISTANCES)] for step in range(2)]
         for said in (_LIFE, *resistances):
-            fitting = [o for o in pool.options() if o.kind in ("prefix", "suffix") and _says(pool, o, said)]
-            option = next((o for o in fitting if has_room(item, o, pool)), None)
+            affixes = [o for o in pool.options() if o.kind in ("prefix", "suffix")]
+            fitting = [o for o in affixes if wording(pool.affixes[o.id].lines).endswith(said)]
+            option = next((o for o in fitting if len(pool.affixes[o.id].lines) == 1 and has_room(item, o, pool)), None)
             if option is not None and len(item.prefixes) + len(item.suffixes) < pool.total:
                 item = with_option(item, option, pool)
         changes.append(Equip(item=item))
     return changes
-
-
-def _says(pool: SlotPool, option: GearOption, said: str) -> bool:
-    lines = pool.affixes[option.id].lines
-    return len(lines) == 1 and wording(lines).endswith(said)
 
 
 async def _fill(incumbent: Incumbent, pool: SlotPool, item: GearItem, most: int, words: Sequence[str]) -> None:
@@ -141,7 +137,7 @@ async def _fill(incumbent: Incumbent, pool: SlotPool, item: GearItem, most: int,
         await incumbent.commit([Equip(item=made)])
 
 
-async def supported(work: DraftWork) -> Draft:
+async def supported(work: DraftWork) -> DraftResult:
     """Give the main skill supports: as many screened as may be, a set grown of the best."""
     await work.panel.build(work.ctx.blueprint)
     incumbent = await work.opened(work.ctx.blueprint)
@@ -160,7 +156,7 @@ async def supported(work: DraftWork) -> Draft:
     return _measured(incumbent)
 
 
-async def rooted(work: DraftWork) -> Draft:
+async def rooted(work: DraftWork) -> DraftResult:
     """Choose among the ascendancies by what their passives are worth, then spend the first passive points."""
     tried: list[Incumbent] = []
     by_ascendancy: dict[str, DraftFigures] = {}
@@ -196,15 +192,15 @@ async def _plant(work: DraftWork, incumbent: Incumbent) -> None:
             return
 
 
-def _measured(incumbent: Incumbent) -> Draft:
+def _measured(incumbent: Incumbent) -> DraftResult:
     outputs = incumbent.outputs
-    return Draft(incumbent.blueprint, outputs.get(DPS, 0.0), outputs.get(EHP, 0.0), round(incumbent.score, 6))
+    return DraftResult(incumbent.blueprint, outputs.get(DPS, 0.0), outputs.get(EHP, 0.0), round(incumbent.score, 6))
 
 
-def figures_of(draft: Draft, rung: int) -> DraftFigures:
+def figures_of(draft: DraftResult, rung: int) -> DraftFigures:
     """Return the figures of a draft after a rung (from 1)."""
     return DraftFigures(dps=round(draft.dps, 2), ehp=round(draft.ehp, 2), score=draft.score, rung=rung)
 
 
-RUNGS: tuple[Callable[[DraftWork], Awaitable[Draft]], ...] = (armed, supported, rooted)
+RUNGS: tuple[Callable[[DraftWork], Awaitable[DraftResult]], ...] = (armed, supported, rooted)
 """What each rung adds, in order."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.names import Effort, Mode, SubProblemName
-from app.model.race import Contender, Race, figures
+from app.model.race import Contender, Race
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.search.base import plan_from
-from app.search.drafts import ASCENDANCIES, RUNGS, Draft, DraftWork, figures_of
+from app.search.drafts import ASCENDANCIES, RUNGS, DraftWork, figures_of
 from app.search.sessions import open_parallel
 
 Q = SubProblemName
@@ -70,7 +70,7 @@ class RaceExplore:
             ctx.state,
             race=race,
             construction=changed(ctx.state.construction, notes=notes),
-            progress_label=_label(race),
+            progress_label=race.label(len(RUNGS)),
             done=race.rungs,
             total=len(RUNGS),
         )
@@ -109,18 +109,14 @@ async def _drafted(
         search = search_context(ctx, plan, panel, contender.draft or bare)
         ascendancies = contender.ascendancies[: None if alone else ASCENDANCIES]
         draft = await RUNGS[rung](DraftWork(panel, search, most, ascendancies))
-        return _with(contender, draft, rung + 1), panel.trials
-
-
-def _with(contender: Contender, draft: Draft, rung: int) -> Contender:
-    own = [] if draft.out else [figures_of(draft, rung)]
-    return changed(
+    ran = changed(
         contender,
         draft=draft.blueprint,
         out=draft.out,
-        figures=[*contender.figures, *own],
+        figures=[*contender.figures, *([] if draft.out else [figures_of(draft, rung + 1)])],
         by_ascendancy=dict(draft.by_ascendancy),
     )
+    return ran, panel.trials
 
 
 def _halved(race: Race, ran: Sequence[Contender], evaluations: int) -> Race:
@@ -138,12 +134,3 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int) -> Race:
         evaluations=race.evaluations + evaluations,
         over=over,
     )
-
-
-def _label(race: Race) -> str:
-    best = race.standing[0]
-    if best.out or not best.figures:
-        return f"race, rung {race.rungs} of {len(RUNGS)}: nothing of {len(race.contenders)} can be measured"
-    ran = sum(len(one.figures) >= race.rungs or bool(one.out and race.rungs == 1) for one in race.contenders)
-    leads = f"best of {ran}: {best.option.name}, {figures(best.figures[-1])}"
-    return f"race, rung {race.rungs} of {len(RUNGS)}, {leads}"
