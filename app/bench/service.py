@@ -152,6 +152,11 @@ class TimedEvents:
         self._inner = inner
         self.took_ms: list[float] = []
 
+    @property
+    def immediate(self) -> bool:
+        """As the inner one."""
+        return self._inner.immediate
+
     def __getattr__(self, name: str) -> Any:
         """Read as the inner one does."""
         return getattr(self._inner, name)

@@ -205,6 +205,11 @@ class EventStore(Protocol):
     that epoch or has ended.
     """
 
+    @property
+    def immediate(self) -> bool:
+        """Whether a write mostly ends without waiting for anything, and does not ask which task it runs in."""
+        ...
+
     async def start(self, event: ToolEvent) -> ToolEvent:
         """Store the event with the next seq of its build and outcome `incomplete`; return it with its seq."""
         ...

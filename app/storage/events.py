@@ -115,6 +115,11 @@ class SqlEventStore:
             "result_preview": lambda text: clip(_storable(redact(text))),
         }
 
+    @property
+    def immediate(self) -> bool:
+        """Whether a write mostly ends without waiting: in SQLite's own file."""
+        return self._journal.immediate
+
     async def start(self, event: ToolEvent) -> ToolEvent:
         """Store the event with the next seq of its build and outcome `incomplete`; return it with its seq.
 

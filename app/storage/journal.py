@@ -56,7 +56,9 @@ class Statement:
 
 
 class Journal(Protocol):
-    """Where single statements go; each is a transaction of its own."""
+    """Where single statements go; each is a transaction of its own. `immediate`: mostly without waiting."""
+
+    immediate: bool
 
     async def write(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Execute the statement and return its rows.
@@ -91,6 +93,8 @@ class SqliteJournal:
     into the database (durable commits do), and while another writer has the lock it is tried again after a pause that
     leaves the loop to others. Handing it to a thread and back costs a hundred times as much on a loaded machine.
     """
+
+    immediate = True
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -95,6 +95,8 @@ class PostgresJournal:
     the log is written in order.
     """
 
+    immediate = False
+
     def __init__(self, url: str) -> None:
         engine = engine_for(url, 2, synchronous_commit="off")
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")

@@ -63,12 +63,22 @@ class CallArguments:
 def arguments(tool: str, version: str, args: Mapping[str, Any]) -> CallArguments:
     """Return the arguments of a call to this version of the tool."""
     known = {str(name): plain(value) for name, value in args.items()}
-    form = rfc8785.dumps({"tool": tool, "version": version, "args": known})
+    whole: dict[str, Any] = {"tool": tool, "version": version, "args": known}
+    form = _canonical(whole) if _is_simple(whole) else rfc8785.dumps(whole)
     shown = {}
     for name, value in known.items():
         data = b"" if value is None or isinstance(value, (bool, int, float)) else _canonical(value)
         shown[name] = value if len(data) <= ARGUMENT_BYTES else digest_bytes(data).reference()
     return CallArguments(shown, hashlib.sha256(form).hexdigest(), len(_canonical(known)))
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether JSON with sorted keys is the RFC 8785 form already: without fractions, keys in ASCII, whole Unicode."""
+    if isinstance(value, dict):
+        return all(key.isascii() and _is_simple(entry) for key, entry in value.items())
+    if isinstance(value, list):
+        return all(map(_is_simple, value))
+    return value.isascii() if isinstance(value, str) else not isinstance(value, float)
 
 
 def _canonical(value: Any) -> bytes:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from app.core.eager import begun
 from app.core.errors import LeaseLost, StorageError
 from app.core.spans import SpanKind, span
 from app.model.base import changed
@@ -20,6 +21,8 @@ _log = logging.getLogger(__name__)
 
 class BufferedEvents:
     """An event store in memory for one build; implements `EventStore`."""
+
+    immediate = True
 
     def __init__(self) -> None:
         self._events: list[ToolEvent] = []
@@ -82,13 +85,16 @@ class Recorder:
         """Store the start; a cancellation meanwhile waits for the record and completes it as cancelled."""
         if self._observer is not None:
             self._observer.started(event)
-        write = asyncio.create_task(self._guarded(self._events.start(event)))
-        try:
-            return await asyncio.shield(write)
-        except asyncio.CancelledError:
-            stored = await write
-            await self.finish(event, stored, {"outcome": CallOutcome.CANCELLED, "duration_ms": 0.0}, last=True)
-            raise
+        with span("records", SpanKind.STORE):
+            write = self._written(self._events.start(event))
+            if not isinstance(write, asyncio.Future):
+                return write
+            try:
+                return await asyncio.shield(write)
+            except asyncio.CancelledError:
+                stored = await write
+                await self.finish(event, stored, {"outcome": CallOutcome.CANCELLED, "duration_ms": 0.0}, last=True)
+                raise
 
     async def finish(self, event: ToolEvent, stored: ToolEvent | None, ending: Mapping[str, Any], last: bool) -> None:
         """Complete what `start` returned for the event, None where its start was lost."""
@@ -96,23 +102,30 @@ class Recorder:
             self._observer.finished(changed(event, **ending), last)
         if stored is None:
             return
-        write = asyncio.create_task(self._guarded(self._events.finish(changed(stored, **ending))))
-        try:
-            await asyncio.shield(write)
-        except asyncio.CancelledError:
-            await write
-            raise
+        with span("records", SpanKind.STORE):
+            write = self._written(self._events.finish(changed(stored, **ending)))
+            if isinstance(write, asyncio.Future):
+                try:
+                    await asyncio.shield(write)
+                except asyncio.CancelledError:
+                    await write
+                    raise
 
     async def record(self, event: ToolEvent) -> None:
         """Store an attempt that is over already."""
         if self._observer is not None:
             self._observer.recorded(event, last=True)
-        await self._guarded(self._events.record(event))
+        with span("records", SpanKind.STORE):
+            await self._guarded(self._events.record(event))
+
+    def _written(self, write: Awaitable[T]) -> asyncio.Future[T | None] | T | None:
+        """Begin the write; what is returned is its result, or the task that does it."""
+        guarded = self._guarded(write)
+        return begun(guarded) if self._events.immediate else asyncio.ensure_future(guarded)
 
     async def _guarded(self, write: Awaitable[T]) -> T | None:
         try:
-            with span("records", SpanKind.STORE):
-                return await write
+            return await write
         except LeaseLost as lost:
             _log.warning("a late tool event was refused: %s", lost.message, extra=lost.details)
             return None

@@ -137,6 +137,8 @@ class MemoryBuildStore:
 class MemoryEventStore:
     """Tool events in a list per build."""
 
+    immediate = True
+
     def __init__(self) -> None:
         self.kept: dict[str, list[ToolEvent]] = {}
 
