@@ -9,6 +9,7 @@ from pydantic import Field
 from app.model.base import Model, Sparse, changed
 from app.model.blueprint import Blueprint, Change
 from app.model.names import SubProblemName
+from app.model.stats import DPS, EHP
 
 MemoryPart = Literal["whole", "parts"]
 """What of a remembered build is used: all of it, or its supports and passives."""
@@ -58,6 +59,34 @@ class Advice(Model):
     refused_because: str
 
 
+class ChoiceTrial(Model):
+    """A choice that the search had left out, tried on the build as it was then.
+
+    `gain` of the score with it, None = it cannot be built, for the `problem`; `figures` with it, `without` before.
+    """
+
+    name: str
+    held: bool
+    gain: float | None = None
+    problem: str = ""
+    without: dict[str, float] = Field(default_factory=dict)
+    figures: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """Say why the choice is not in the build, with both measurements."""
+        if self.gain is None:
+            return f"{self.name} was chosen and cannot be built: {self.problem.rstrip('.')}."
+        told = [
+            f"{self.figures[key]:,.0f} instead of {self.without[key]:,.0f} {words}"
+            for key, words in {DPS: "damage per second", EHP: "effective hit points"}.items()
+            if key in self.figures and key in self.without
+        ]
+        why = f" and brings a fault: {self.problem.rstrip('.')}" if self.problem else ""
+        measured = f" ({', '.join(told)}){why}"
+        return f"{self.name} was chosen and left out: with it the objective changes by {self.gain:+.1%}{measured}."
+
+
 class Hint(Model):
     """What a screening found worth trying with a lever."""
 
@@ -89,6 +118,7 @@ class StageNotes(Sparse):
     gear_made: bool = False
     tree_alternatives: list[OtherTree] = Field(default_factory=list)
     advice: list[Advice] = Field(default_factory=list)
+    choices: list[ChoiceTrial] = Field(default_factory=list)
     tolerated: list[str] = Field(default_factory=list)
     remembered: Remembered | None = None
     recollected: Recollection | None = None

@@ -26,7 +26,10 @@ class AscendancyChoice(Model):
 
 
 class DeliveryChoice(Model):
-    """How damage is dealt: main skill, weapon bases that fit, off hand, helper skills (curses, marks, buffs)."""
+    """How damage is dealt: main skill, weapon bases that fit, off hand, helper skills (curses, marks, buffs).
+
+    `supports` of the main skill that were chosen by name; the search chooses the others.
+    """
 
     kind: Literal["damage_delivery"] = "damage_delivery"
     skill_id: str
@@ -34,6 +37,7 @@ class DeliveryChoice(Model):
     weapon_types: list[str] = Field(default_factory=list)
     off_hand: str | None = None
     helper_skills: list[str] = Field(default_factory=list)
+    supports: list[str] = Field(default_factory=list)
     minion: bool = False
 
 

@@ -105,6 +105,34 @@ class MoveExperimenter:
             *((name, changed(trial, made=("gives 1 point back",))) for name, trial in old[:MOST_SPARE]),
         ]
 
+    @property
+    def reader(self) -> MoveReader:
+        """Return who reads moves for this build."""
+        return self._reader
+
+    async def hold(self, ways: Sequence[Sequence[Move]], cost: float) -> tuple[Trial, bool]:
+        """Commit the best of the ways when it lowers the score by no more than `cost`, and brings no new fault.
+
+        Return its trial, or that of the first way when none is possible, and whether it was committed.
+        """
+        trials = [await self._trial(moves, [DPS, EHP]) for moves in ways]
+        possible = [(trial, moves) for trial, moves in zip(trials, ways, strict=True) if trial.gain is not None]
+        if not possible:
+            return next(iter(trials), Trial(problem="there is no way to it in this build")), False
+        trial, moves = max(possible, key=lambda pair: pair[0].gain or 0.0)
+        before, score, faults = self.incumbent.blueprint, self.incumbent.score, await self._faults()
+        if (trial.gain or 0.0) < -cost:
+            return trial, False
+        await self.incumbent.commit((await self._reader.read(moves)).changes)
+        await self.incumbent.learn_requirements()
+        gain = self.incumbent.score - score
+        new = await self._faults() - faults
+        if gain >= -cost and not new:
+            return changed(trial, gain=gain), True
+        await self.incumbent.rewind(before)
+        await self.incumbent.learn_requirements()
+        return changed(trial, gain=gain, problem=sorted(new)[0] if new else ""), False
+
     async def keep(self, moves: Sequence[Move]) -> str:
         """Commit the moves if the build is better with them, as legal as before, and has what the user named in it.
 

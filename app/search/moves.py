@@ -217,6 +217,26 @@ class MoveReader:
             if graph.nodes[route.target].kind in ("notable", "keystone") and banned.isdisjoint(route.nodes)
         ]
 
+    def exchanges(self, blueprint: Blueprint, wanted: int, kept: frozenset[int]) -> list[list[Move]]:
+        """Return the ways to an ascendancy passive: as it is, or giving back one notable that is not to be kept.
+
+        What only led to the notable is given back with it.
+        """
+        add = AllocatePassive(op="allocate", passive=wanted)
+        ways: list[list[Move]] = [[add]]
+        for graph in self._graphs[1:]:
+            owned = _owned(blueprint, graph)
+            for notable in sorted(n for n in owned if graph.nodes[n].kind == "notable" and n not in kept):
+                gone = graph.branch_of(notable, owned)
+                if gone & kept:
+                    continue
+                left = owned - gone
+                small = [n for n in sorted(left & graph.bought) if graph.nodes[n].kind != "notable"]
+                stubs = [n for n in small if graph.branch_of(n, left) == {n} != graph.branch_of(n, owned)]
+                back = [DeallocatePassive(op="deallocate", passive=node) for node in (notable, *stubs)]
+                ways.append([*back, add])
+        return ways
+
     def leaves(self, blueprint: Blueprint) -> list[NodeFact]:
         """Return the passives of the main tree that can be given back without losing another."""
         graph = self._graphs[0]

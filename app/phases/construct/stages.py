@@ -22,6 +22,7 @@ from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.memory import begun_with, digest_of, habits, situation_of, used
 from app.search.base import Plan, SearchContext, StageResult, plan_of
+from app.search.choices import hold_choices
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
@@ -42,13 +43,19 @@ from app.search.stages.table import (
 ADVICE = "advice"
 """The stage that asks the reasoner for ideas; its note says which were kept and why others were not."""
 
+CHOICES = "choices"
+"""The stage before it: what the reasoner chose by name is held in the build."""
+
 _BEFORE = "finish"
 
 
+HOLD = SearchStage(CHOICES, "holding what was chosen", frozenset(), frozenset(), hold_choices)
+
+
 def with_advice(stages: Sequence[str]) -> list[str]:
-    """Return the stages with advice before the finishing touches."""
+    """Return the stages with choices and advice before the finishing touches."""
     at = stages.index(_BEFORE) if _BEFORE in stages else len(stages)
-    return [*stages[:at], ADVICE, *stages[at:]]
+    return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
 
 
 def advice_stage(ctx: PhaseContext) -> SearchStage:
@@ -113,7 +120,7 @@ class ConstructPhase:
         self._sessions = max(1, sessions)
         self._by_effort = {**BY_EFFORT, Effort.NORMAL: tuple(stages)}
         every = (stage for table in self._by_effort.values() for stage in table)
-        self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *every, *stages)}
+        self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *every, *stages, HOLD)}
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Run the next stage, or measure the build when none is left.
@@ -163,7 +170,8 @@ class ConstructPhase:
         blueprint = ctx.state.blueprint or Blueprint(
             class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
         )
-        async with open_parallel(ctx.engine, blueprint, 1 if name == ADVICE else self._sessions) as panel:
+        alone = name in (ADVICE, CHOICES)
+        async with open_parallel(ctx.engine, blueprint, 1 if alone else self._sessions) as panel:
             with span(name, SpanKind.SEARCH):
                 result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:

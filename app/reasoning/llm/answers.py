@@ -96,9 +96,13 @@ class ProposalAnswer(ModelAnswer):
 
 
 class ConstructAnswer(ModelAnswer):
-    """`construct`: improvements of the build that the search made, best first; none is a good answer too."""
+    """`construct`: improvements of the build that the search made, best first; none is a good answer too.
+
+    `insists`: choices left out that the model still wants, having seen both measurements.
+    """
 
     proposals: Annotated[list[ProposalAnswer], Field(max_length=6)]
+    insists: Annotated[list[Name], Field(max_length=20)] = Field(default_factory=list)
     reason: Sentence
 
 

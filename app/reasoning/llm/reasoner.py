@@ -14,6 +14,7 @@ from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, Llm
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.claims import Grounds, grounds_of, said, spoken_of
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet, as_list
@@ -199,13 +200,17 @@ class LlmReasoner:
         """Think about the constructed build, trying ideas before proposing them."""
         figures = await experimenter.read_stats()
         shown = {**inputs.about(ctx), "build": inputs.build(ctx, figures), "stats": inputs.stats(figures)}
+        left_out = {one.name: one.line for one in ctx.state.construction.notes.choices if not one.held}
+        shown |= {"choices left out": list(left_out.values())} if left_out else {}
+        insisted: set[str] = set()
 
         async def settle(answer: answers.ConstructAnswer, grounds: Grounds) -> list[Idea]:
+            insisted.update(name for name in left_out if phrase(name) in {phrase(one) for one in answer.insists})
             grounds = await self._spoken(ctx, grounds)
             named = [(named_after(one.changes), one) for one in answer.proposals]
             return [Idea(name, tuple(one.changes), said(one.reason, grounds.allowing(name))) for name, one in named]
 
-        return await self._ask(
+        ideas = await self._ask(
             "construct",
             [answers.CONSTRUCT],
             shown,
@@ -215,6 +220,10 @@ class LlmReasoner:
             ctx.engine,
             BuildTrials(experimenter).tools(),
         )
+        stands = " The model insists on it; the build that measured better stands."
+        lines = (f"{line}{stands if name in insisted else ''}" for name, line in left_out.items())
+        self._remark(Remarks(caveats=tuple(lines)))
+        return ideas
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
         """Judge goal fit and coherence: what the rules see, and what the model sees besides."""

@@ -21,7 +21,7 @@ from app.knowledge.gems import (
 )
 from app.knowledge.styles import OF_MINIONS
 from app.knowledge.weapons import matches
-from app.knowledge.words import by_phrase, closest_to, listing
+from app.knowledge.words import by_phrase, closest_to, listing, named
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS
 from app.model.facts import GemFact
@@ -43,6 +43,7 @@ class DeliveryAnswer(ExploreAnswer):
     weapon_types: Annotated[list[Name], Field(max_length=4)] = Field(default_factory=list)
     off_hand: Name | None = None
     helper_skills: Annotated[list[Name], Field(max_length=6)] = Field(default_factory=list)
+    supports: Annotated[list[Name], Field(max_length=5)] = Field(default_factory=list)
 
 
 class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
@@ -132,12 +133,15 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
         helping = [helper for helper in _helpers(brief, gem) if helper.id in asked]
         helping += [helper for name in answer.helper_skills if (helper := _usable(name, brief)).id != gem.id]
         lasting = [helper.id for helper in helping if not helper.spirit and "persistent" not in tags(helper)]
+        offered = [one for one in brief.catalogue.gems if one.kind == "support" and not brief.exclusions.gem(one)]
+        supports = by_phrase(offered, (one.name for one in offered))
         choice = DeliveryChoice(
             skill_id=gem.id,
             skill_name=gem.name,
             weapon_types=[setup.weapon],
             off_hand=setup.off_hand,
             helper_skills=list(dict.fromkeys(lasting)),
+            supports=[named(name, supports, "support").id for name in dict.fromkeys(answer.supports)],
             minion=is_minion(gem),
         )
         return f"{gem.name} with {setup.text}", choice
