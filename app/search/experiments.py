@@ -88,7 +88,10 @@ class MoveExperimenter:
         kept = group.gems[1:][: rules.room - 1]
         teams = [with_supports(group, [*kept, gem(fact, self._ctx.demands.level)]) for fact in offered]
         trials = await self._tried([[SetGroup(index=index, group=team)] for team in teams], [DPS, EHP])
-        return _best([(fact.name, trial) for fact, trial in zip(offered, trials, strict=True)])
+        gone = [one.name for one in group.gems[1:][rules.room - 1 :]]
+        made = (f"in place of {', '.join(gone)}" if gone else "added",)
+        told = [changed(trial, made=made) for trial in trials]
+        return _best([(fact.name, trial) for fact, trial in zip(offered, told, strict=True)])
 
     async def optimise_tree(self) -> list[tuple[str, Trial]]:
         """Return the passives nearby that would pay most per point, then those that are missed least per point."""

@@ -48,11 +48,7 @@ def constraints(
     if owner is not None and class_name is not None and owner.name != class_name:
         raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
     whole = extract_from(request, catalogue, kept)
-    question, asked = whole.question, answer.question
-    if question is None and asked is not None:
-        known = whole.find(asked.field)
-        if known is None or known.provenance is not Provenance.EXPLICIT:
-            question = question_of(asked, grounds)
+    question = whole.question if answer.question is None else question_of(answer.question, grounds)
     told = [text for one in answer.assumptions[:_MOST_ASSUMPTIONS] if (text := said(one, grounds))]
     assumptions = list(dict.fromkeys([*whole.assumptions, *told]))
     return changed(whole, question=question, assumptions=assumptions)

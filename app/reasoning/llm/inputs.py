@@ -9,11 +9,12 @@ from typing import Any
 import yaml
 
 from app.llm.base import Message
-from app.model.conflicts import BuildConflict
+from app.model.blueprint import GearItem
+from app.model.conflicts import BuildConflict, Suggestion
 from app.model.demands import Demands
 from app.model.names import SubProblemName
 from app.model.record import BuildRequest
-from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, MOVEMENT
+from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, HITS, MOVEMENT
 from app.model.sub_problems import Decision
 from app.prompting.library import PromptLibrary, fenced
 from app.reasoning.base import ReasoningContext
@@ -22,7 +23,7 @@ from app.tools.payload import plain
 _FIGURES = (
     DPS, EHP, "Life", "EnergyShield", "Mana", "Spirit", FREE_SPIRIT, "Armour", "Evasion",
     "FireResist", "ColdResist", "LightningResist", CHAOS_RESISTANCE, "Str", "Dex", "Int", "CritChance", "Speed",
-    "ManaPerSecondCost", "ManaRegenRecovery", MOVEMENT,
+    "ManaPerSecondCost", "ManaRegenRecovery", MOVEMENT, *HITS,
 )  # fmt: skip
 
 _MOST_STATS = 150
@@ -87,7 +88,20 @@ def demands(asked: Demands) -> dict[str, Any]:
     }
 
 
-def build(ctx: ReasoningContext, figures: Mapping[str, float]) -> dict[str, Any]:
+async def notables(ctx: ReasoningContext) -> list[str]:
+    """Return the names of the build's notables and keystones."""
+    owned = {node.id for node in ctx.state.blueprint.nodes} if ctx.state.blueprint is not None else set()
+    facts = await ctx.engine.facts.nodes()
+    return sorted(node.name for node in facts if node.id in owned and node.kind in ("notable", "keystone"))
+
+
+def _worn(item: GearItem) -> str:
+    """Return an item with the ids of its affixes, which say what they are."""
+    affixes = ", ".join(roll.id for roll in (*item.prefixes, *item.suffixes))
+    return f"{item.title or item.base}{f': {affixes}' if affixes else ''}"
+
+
+def build(ctx: ReasoningContext, figures: Mapping[str, float], notables: Sequence[str] = ()) -> dict[str, Any]:
     """Return the constructed build in names, with its main figures."""
     main = {key: round(figures[key], 2) for key in _FIGURES if key in figures}
     blueprint = ctx.state.blueprint
@@ -106,8 +120,9 @@ def build(ctx: ReasoningContext, figures: Mapping[str, float]) -> dict[str, Any]
             for index, group in enumerate(blueprint.groups, start=1)
             if group.gems
         ],
-        "items": {slot: item.title or item.base for slot, item in sorted(blueprint.items.items())},
+        "items": {slot: _worn(item) for slot, item in sorted(blueprint.items.items())},
         "passives": len(blueprint.nodes),
+        **({"notables": list(notables)} if notables else {}),
         "figures": main,
     }
 
@@ -129,12 +144,16 @@ def conflicts(found: Sequence[BuildConflict]) -> list[dict[str, Any]]:
             "attempts": conflict.attempts,
             "strategies": [
                 {"strategy": s.strategy, "sub_problem": s.sub_problem.value, "demand": s.demand.value, "text": s.text}
-                for s in conflict.suggested_solutions
-                if s.strategy not in conflict.tried
+                for s in strategies(conflict)
             ],
         }
         for conflict in found
     ]
+
+
+def strategies(conflict: BuildConflict) -> list[Suggestion]:
+    """Return the ways out that are still untried."""
+    return [one for one in conflict.suggested_solutions if one.strategy not in conflict.tried]
 
 
 STEP = "Step: "

@@ -199,7 +199,8 @@ class LlmReasoner:
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build, trying ideas before proposing them."""
         figures = await experimenter.read_stats()
-        shown = {**inputs.about(ctx), "build": inputs.build(ctx, figures), "stats": inputs.stats(figures)}
+        built = inputs.build(ctx, figures, await inputs.notables(ctx))
+        shown: dict[str, Any] = {**inputs.about(ctx), "build": built, "stats": inputs.stats(figures)}
         left_out = {one.name: one.line for one in ctx.state.construction.notes.choices if not one.held}
         shown |= {"choices left out": list(left_out.values())} if left_out else {}
         insisted: set[str] = set()
@@ -256,6 +257,9 @@ class LlmReasoner:
             "build": inputs.build(ctx, figures),
             "conflicts": inputs.conflicts(conflicts),
         }
+
+        if all(len(inputs.strategies(one)) < 2 for one in conflicts):
+            return await self._rules.resolve(ctx, conflicts)  # there is nothing to choose between
 
         async def settle(answer: answers.ResolveAnswer, grounds: Grounds) -> Resolution:
             return answers.picks(answer, conflicts)

@@ -109,7 +109,7 @@ class GameSearch:
                 "spirit": gem.spirit,
                 "costs": gem.costs,
                 "modelled": gem.modelled,
-                "description": gem.description[:200],
+                "description": gem.description,
             }
             for gem in _matching(own, asked.query, lambda g: [g.name, *g.tags, g.description])
         ]
@@ -122,7 +122,7 @@ class GameSearch:
         fitting = set(await self._facts.supports_for(skill.id))
         own = [gem for gem in gems if gem.id in fitting]
         return [
-            {"name": g.name, "tags": g.tags, "colour": g.colour, "description": g.description[:200]}
+            {"name": g.name, "tags": g.tags, "colour": g.colour, "description": g.description}
             for g in _matching(own, asked.query, lambda g: [g.name, *g.tags, g.description])
         ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,6 +62,12 @@ def check_usable(brief: Brief, gem: GemFact) -> None:
         raise LlmBadOutput(f"the user ruled out {gem.name}")
     if (level := level_required(gem)) > brief.demands.level:
         raise LlmBadOutput(f"{gem.name} needs level {level}, the character is {brief.demands.level}")
+
+
+def _of(against: Mapping[str, str], name: str) -> str | None:
+    """Return what was said of an option under its name, or under the beginning of it: "Comet" is "Comet with wand"."""
+    whole = phrase(name)
+    return next((why for said, why in against.items() if said and f"{whole} ".startswith(f"{said} ")), None)
 
 
 A = TypeVar("A", bound=ExploreAnswer)
@@ -130,7 +136,7 @@ class QuestionKind(ABC, Generic[A]):
         why = "the model chose another"
         first = Option(name=usual.name, choice=usual.choice, reason=usual.reason, rejected_because=why)
         others = [other for other in (first, *usual.alternatives) if other.name != option]
-        kept = [changed(o, rejected_because=against.get(phrase(o.name), o.rejected_because)) for o in others]
+        kept = [changed(o, rejected_because=_of(against, o.name) or o.rejected_because) for o in others]
         return Decision(
             name=option,
             choice=choice,

@@ -24,13 +24,15 @@ _STEP = 1.5
 
 
 class ScalingAnswer(ExploreAnswer):
-    """`explore-damage_scaling`. `keywords`: words looked for in passives and affixes; `damage_weight` 0.5-2."""
+    """`explore-damage_scaling`. `keywords`: words looked for in passives and affixes; `damage_weight` is
+    absolute, None = as the rules weigh it.
+    """
 
     damage_types: Annotated[list[DamageType], Field(min_length=1, max_length=5)]
     keywords: Annotated[list[Name], Field(min_length=1, max_length=16)]
     excluded_supports: Annotated[list[Name], Field(max_length=12)] = Field(default_factory=list)
     excluded_passives: Annotated[list[Name], Field(max_length=12)] = Field(default_factory=list)
-    damage_weight: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
+    damage_weight: Annotated[float, Field(ge=0.25, le=4.0)] | None = None
 
 
 class ScalingQuestion(QuestionKind[ScalingAnswer]):
@@ -109,7 +111,9 @@ class ScalingQuestion(QuestionKind[ScalingAnswer]):
         own = [node for node in brief.nodes if node.kind in ("notable", "keystone")]
         passives = by_phrase(own, (node.name for node in own))
         nodes = [named(text, passives, "passive").id for text in answer.excluded_passives]
-        weight = round(usual.choice.damage_weight * answer.damage_weight, 3)
+        weight = usual.choice.damage_weight if answer.damage_weight is None else round(answer.damage_weight, 3)
+        if brief.constraints(self.name, Demand.MORE_DAMAGE):
+            weight = max(weight, usual.choice.damage_weight)
         choice = ScalingChoice(
             damage_types=types,
             keywords=[word for word in dict.fromkeys(answer.keywords) if NO_GROUNDS.bear(word)],

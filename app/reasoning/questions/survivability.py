@@ -34,11 +34,11 @@ _POOLS: tuple[Pool, ...] = ("life", "hybrid", "energy_shield")
 
 
 class SurvivabilityAnswer(ExploreAnswer):
-    """`explore-survivability`. `mitigation` in order of importance; `ehp_weight` 0.5-2."""
+    """`explore-survivability`. `mitigation` in order of importance; `ehp_weight` None = as the rules weigh it."""
 
     pool: Pool
     mitigation: Annotated[list[Literal["armour", "evasion", "energy_shield"]], Field(min_length=1, max_length=3)]
-    ehp_weight: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
+    ehp_weight: Annotated[float, Field(ge=0.25, le=4.0)] | None = None
 
 
 class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
@@ -93,7 +93,9 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
             raise LlmBadOutput(f"the user asked for {listing(sorted(set(brief.listed('defence'))))}")
         if answer.pool != "energy_shield" and brief.is_named("Chaos Inoculation"):
             raise LlmBadOutput("the user asked for Chaos Inoculation: life is 1, so energy shield is the pool")
-        weight = round(usual.choice.ehp_weight * answer.ehp_weight, 3)
+        weight = usual.choice.ehp_weight if answer.ehp_weight is None else round(answer.ehp_weight, 3)
+        if brief.constraints(self.name, Demand.MORE_EFFECTIVE_LIFE):
+            weight = max(weight, usual.choice.ehp_weight)
         choice = changed(usual.choice, pool=answer.pool, mitigation=layers, ehp_weight=weight)
         return f"{answer.pool.replace('_', ' ')} with {listing(layers)}, weighed {weight:g}", choice
 

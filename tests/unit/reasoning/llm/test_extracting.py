@@ -85,13 +85,15 @@ def test_names_must_exist_and_fit(catalogue: Catalogue, found: dict[str, Any], w
         read(catalogue, "a spark sorceress", found)
 
 
-def test_a_question_is_passed_on_unless_it_is_answered(catalogue: Catalogue) -> None:
+def test_a_question_of_the_model_is_never_dropped(catalogue: Catalogue) -> None:
     question = {"field": "goal", "text": "Maps or bosses?", "options": ["maps", "bosses"], "assumed": "maps"}
     got = read(catalogue, "spark sorceress", question=question, assumptions=["Softcore."])
     assert got.question is not None
     assert got.question.text == "The model: Maps or bosses?"
     assert "The model: Softcore." in got.assumptions
-    assert read(catalogue, "spark sorceress for bossing", question=question).question is None
+    kept = read(catalogue, "spark sorceress for bossing", question=question).question
+    assert kept is not None
+    assert kept.text == "The model: Maps or bosses?"
 
 
 def test_an_empty_answer_is_the_rules_reading(catalogue: Catalogue) -> None:
