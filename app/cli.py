@@ -344,13 +344,14 @@ def refine(
 @app.command()
 def bench(
     kind: Annotated[
-        Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear", "wishes"],
+        benches.Kind,
         typer.Argument(help="What to measure"),
     ],
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[DIR]", help="whatif, tree, refine, gear: folder with build files (XML); quality: for them"
+            metavar="[DIR]",
+            help="whatif, tree, refine, gear: folder with build files (XML); quality, explore: for results",
         ),
     ] = None,
     as_json: JsonFlag = False,
@@ -359,6 +360,8 @@ def bench(
         typer.Option(metavar="NAME", help="quality, wishes: prompts; tree, refine, gear: builds named like this"),
     ] = None,
     scan: Annotated[bool, typer.Option("--scan", help="tree: compare with a full scan before every purchase")] = False,
+    level: Annotated[int, typer.Option(min=1, max=100, help="explore: character level")] = 90,
+    candidates: Annotated[int, typer.Option(min=1, help="explore: candidates built per prompt")] = 16,
 ) -> None:
     """Measure this installation."""
-    run(lambda: benches.measure(Settings(), kind, as_json, only or (), folder, scan))
+    run(lambda: benches.measure(Settings(), kind, as_json, only or (), folder, scan, level, candidates))

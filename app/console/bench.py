@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import typer
 
-from app.bench import baseline, builds, gear, quality, reasoners, refinement, service, trees, whatif, wishes
+from app.bench import baseline, builds, explore, gear, quality, reasoners, refinement, service, trees, whatif, wishes
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 
-Kind = Literal["whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear", "wishes"]
+Kind = Literal[
+    "whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear", "wishes", "explore"
+]
 BENCHMARKS: dict[Kind, Callable[[Settings], Awaitable[dict[str, Any]]]] = {
     "baseline": baseline.measure,
     "build": builds.measure,
@@ -29,29 +31,33 @@ async def measure(
     only: Sequence[str] = (),
     folder: Path | None = None,
     scan: bool = False,
+    level: int = explore.LEVEL,
+    candidates: int = explore.CANDIDATES,
 ) -> None:
     """Run one benchmark and print its figures.
 
     `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
-    `whatif` and these three, and takes those of `quality`; `scan` is for `tree`.
+    `whatif` and these three, and takes those of `quality`; `scan` is for `tree`, `level` and
+    `candidates` (per prompt) for `explore`, whose folder keeps what was built, so that a run can go on.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
         InputError: an option is given for another benchmark, or `only` matches nothing.
     """
-    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "gear", "service", "wishes"):
+    if kind not in BENCHMARKS and kind not in ("tree", "reasoner", "refine", "gear", "service", "wishes", "explore"):
         raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
-    if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service", "wishes"):
+    if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service", "wishes", "explore"):
         raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
-    if (folder and kind not in ("tree", "refine", "gear", "whatif", "quality")) or (scan and kind != "tree"):
+    if (folder and kind not in ("tree", "refine", "gear", "whatif", "quality", "explore")) or (scan and kind != "tree"):
         raise InputError(
-            "A folder belongs to `whatif`, `quality`, `tree`, `refine` and `gear`, --scan to `bench tree`."
+            "A folder belongs to `whatif`, `quality`, `tree`, `refine`, `gear` and `explore`, --scan to `bench tree`."
         )
     measured: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
         "quality": lambda: quality.measure(settings, only, folder),
         "reasoner": lambda: reasoners.measure(settings, only),
         "gear": lambda: gear.measure(settings, folder, only),
         "refine": lambda: refinement.measure(settings, folder, only),
+        "explore": lambda: explore.measure(settings, folder, only, level, candidates),
         "service": lambda: service.measure(settings, only),
         "whatif": lambda: whatif.measure(settings, folder),
         "wishes": lambda: wishes.measure(settings, only),
