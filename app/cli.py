@@ -11,7 +11,7 @@ import typer
 from app import __version__
 from app.console import bench as benches
 from app.console import build as builds
-from app.console import evaluations, measures, upkeep
+from app.console import evaluations, measures, tuning, upkeep
 from app.console import show as reports
 from app.console import status as installation
 from app.console.eval_commands import evals
@@ -266,6 +266,16 @@ def metrics(
     if events is not None:
         run(lambda: reports.export_events(Settings(), build_id))
     run(lambda: measures.show_metrics(Settings(), build_id, phase, tool, flame, as_json))
+
+
+@app.command()
+def tune(
+    auto: Annotated[bool, typer.Option("--auto", help="Apply it, from the next start on")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Go back to the settings as they are said")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say what the last builds suggest for engine sessions and the cache, and what the last change did."""
+    run(lambda: tuning.tune(Settings(), auto, forget, as_json))
 
 
 @app.command()

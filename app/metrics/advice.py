@@ -14,7 +14,7 @@ _WORTH = 0.05
 """Less than this share of the wall time is not worth a change."""
 
 _SMALL_BATCH = 8
-_STARVED = 0.6
+STARVED = 0.6
 """An engine process that gets less of a processor than this while it is asked shares it with something else."""
 
 SESSIONS, BATCH, CACHE = "engine_workers", "whatif_batch", "cache_mb"
@@ -115,7 +115,7 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
 def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
     """Yield what the engine's processes and the store say about the machine."""
     asked, opened, cpu = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, OPENING, "engine cpu"))
-    if asked and cpu < _STARVED * asked:
+    if asked and cpu < STARVED * asked:
         yield Remedy(
             sentence=f"the engine's processes had a processor {cpu / asked:.0%} of the time they were asked: the"
             " machine is busy with something else, or has fewer processors than BUILDWRIGHT_ENGINE_WORKERS",

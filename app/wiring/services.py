@@ -66,6 +66,7 @@ from app.wiring.stores import (
     tool_runner,
     tracing,
 )
+from app.wiring.tuned import tuned
 
 if TYPE_CHECKING:
     from app.runner.queued import BuildWorker
@@ -194,6 +195,7 @@ async def _machinery(
     recorded: bool = True,
     iterations: int | None = None,
 ) -> AsyncIterator[_Machinery]:
+    settings = tuned(settings)
     async with tracing(settings) as traced, storage(settings, exclusive=True) as opened:
         engines, cache = ConfiguredEngines(settings), result_cache(settings, opened)
         counts = ToolCounts()

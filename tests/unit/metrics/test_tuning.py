@@ -1,0 +1,66 @@
+"""What builds say about settings: one step, within bounds, and kept beside the store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.core.config import Settings
+from app.core.errors import InputError
+from app.core.spans import SpanKind
+from app.metrics.breakdown import BuildMetrics
+from app.metrics.efficiency import measure
+from app.metrics.tuning import Effect, TunedSettings, suggestion
+from app.model.spans import SpanNode
+from app.wiring.tuned import read_tuned, tuned, write_tuned
+from tests.unit.metrics.test_breakdown import node, step
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def builds(engine_cpu: float = 90.0, waited: float = 0.0, cache: float = 0.0, count: int = 3) -> list[BuildMetrics]:
+    process = node("engine process", SpanKind.ENGINE, 100.0).model_copy(update={"cpu_ms": engine_cpu})
+    call = node("pob.what_if", SpanKind.ENGINE, 200.0, process, node("cache", SpanKind.STORE, cache))
+    parts: list[SpanNode] = [call, node("waiting for a free engine", SpanKind.WAIT, waited)]
+    return [BuildMetrics.of(measure([]), [step(*parts, wall=1000.0)]) for _ in range(count)]
+
+
+def said(found: list[BuildMetrics], workers: int = 4, memory: int = 64) -> tuple[int | None, int | None] | None:
+    wanted = suggestion(found, workers, memory, 4, NOW)
+    return None if wanted is None else (wanted.engine_workers, wanted.cache_memory_mb)
+
+
+def test_one_step_within_bounds() -> None:
+    assert said(builds()) is None
+    assert said(builds(engine_cpu=30.0)) == (2, None)
+    assert said(builds(engine_cpu=30.0), workers=1) is None
+    assert said(builds(waited=200.0), workers=2) == (3, None)
+    assert said(builds(waited=200.0), workers=4) is None, "never more than there are processors"
+    assert said(builds(waited=200.0, engine_cpu=30.0), workers=2) == (1, None), "more would starve them more"
+    assert said(builds(cache=60.0)) == (None, 128)
+    assert said(builds(cache=60.0), memory=400) == (None, 512)
+    assert said(builds(cache=60.0), memory=512) is None
+    assert said(builds(cache=60.0), memory=0) is None, "switched off stays off"
+    assert said(builds(engine_cpu=30.0, count=2)) is None
+    assert said([BuildMetrics.of(measure([]), [])] * 5) is None
+
+
+def test_what_was_measured_holds_where_nothing_else_is_said(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    assert tuned(settings) == settings
+    write_tuned(settings, TunedSettings(since=NOW, engine_workers=3, reasons=["x"]))
+    assert (tuned(settings).engine_workers, tuned(settings).cache_memory_mb) == (3, settings.cache_memory_mb)
+    assert tuned(Settings(data_dir=tmp_path, engine_workers=7)).engine_workers == 7
+    write_tuned(settings, None)
+    assert read_tuned(settings) is None
+    (tmp_path / "tuning.json").write_text("{}")
+    with pytest.raises(InputError, match="--forget"):
+        tuned(settings)
+
+
+def test_the_effect_is_the_mean_of_builds() -> None:
+    effect = Effect.of(builds())
+    assert (effect.builds, effect.seconds, effect.productivity) == (3, 1.0, None)
+    assert Effect.of([]).seconds is None
