@@ -11,9 +11,10 @@ import typer
 from app import __version__
 from app.console import bench as benches
 from app.console import build as builds
-from app.console import evaluations, measures, tuning, upkeep
+from app.console import evaluations, measures, upkeep
 from app.console import show as reports
 from app.console import status as installation
+from app.console import tune as tunes
 from app.console.eval_commands import evals
 from app.console.exits import Exit, guarded, run
 from app.core.config import Settings
@@ -275,7 +276,7 @@ def tune(
     as_json: JsonFlag = False,
 ) -> None:
     """Say what the last builds suggest for engine sessions and the cache, and what the last change did."""
-    run(lambda: tuning.tune(Settings(), auto, forget, as_json))
+    run(lambda: tunes.tune(Settings(), auto, forget, as_json))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.metrics.tuning import TunedSettings
+from app.metrics.steps import TunedSettings
 from app.model.base import changed
 
 _FILE = "tuning.json"

@@ -10,7 +10,7 @@ import typer
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.metrics.tuning import Effect, TunedSettings, TuningReport, suggestion
+from app.metrics.steps import TunedSettings, TuningEffect, TuningReport, suggestion
 from app.model.names import BuildStatus
 from app.wiring import open_reading
 from app.wiring.tuned import read_tuned, tuned, write_tuned
@@ -45,8 +45,8 @@ async def tune(settings: Settings, auto: bool, forget: bool, as_json: bool) -> N
         applied=auto and wanted is not None,
         in_force=known,
         suggested=wanted,
-        before=Effect.of(before) if known is not None else None,
-        after=Effect.of(after) if known is not None else None,
+        before=TuningEffect.of(before) if known is not None else None,
+        after=TuningEffect.of(after) if known is not None else None,
     )
     typer.echo(report.model_dump_json(indent=2) if as_json else tuning_text(report))
 
@@ -73,7 +73,7 @@ def tuning_text(report: TuningReport) -> str:
     return "\n".join(lines)
 
 
-def _told(effect: Effect) -> str:
+def _told(effect: TuningEffect) -> str:
     seconds = "-" if effect.seconds is None else f"{effect.seconds:,.1f} s"
     score = "-" if effect.productivity is None else f"{effect.productivity:.3f}"
     return f"{effect.builds} builds, {seconds} each, productivity {score}"

@@ -12,7 +12,7 @@ from app.core.errors import InputError
 from app.core.spans import SpanKind
 from app.metrics.breakdown import BuildMetrics
 from app.metrics.efficiency import measure
-from app.metrics.tuning import Effect, TunedSettings, suggestion
+from app.metrics.steps import TunedSettings, TuningEffect, suggestion
 from app.model.spans import SpanNode
 from app.wiring.tuned import read_tuned, tuned, write_tuned
 from tests.unit.metrics.test_breakdown import node, step
@@ -61,6 +61,6 @@ def test_what_was_measured_holds_where_nothing_else_is_said(tmp_path: Path) -> N
 
 
 def test_the_effect_is_the_mean_of_builds() -> None:
-    effect = Effect.of(builds())
+    effect = TuningEffect.of(builds())
     assert (effect.builds, effect.seconds, effect.productivity) == (3, 1.0, None)
-    assert Effect.of([]).seconds is None
+    assert TuningEffect.of([]).seconds is None

@@ -32,7 +32,7 @@ class TunedSettings(Model):
     reasons: list[str]
 
 
-class Effect(Model):
+class TuningEffect(Model):
     """Builds before and after the last change: how many, mean seconds of wall, mean productivity."""
 
     builds: int
@@ -40,7 +40,7 @@ class Effect(Model):
     productivity: float | None
 
     @classmethod
-    def of(cls, found: Sequence[BuildMetrics]) -> Effect:
+    def of(cls, found: Sequence[BuildMetrics]) -> TuningEffect:
         """Return what these builds took."""
         walls = [one.time.wall_ms / 1000 for one in found if one.time is not None]
         scores = [one.productivity.score for one in found if one.productivity.score is not None]
@@ -57,8 +57,8 @@ class TuningReport(Model):
     applied: bool
     in_force: TunedSettings | None
     suggested: TunedSettings | None
-    before: Effect | None
-    after: Effect | None
+    before: TuningEffect | None
+    after: TuningEffect | None
 
 
 def suggestion(
