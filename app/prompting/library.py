@@ -74,6 +74,38 @@ class Rendered:
         return len(self.text.encode())
 
 
+_SECTION = re.compile(r"^(?=#{2,3} )", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Focus:
+    """Whom a build is about: `own` names of its class and ascendancies, `others` those of all others.
+
+    `asked`: names for whose sake a section of another class stays.
+    """
+
+    own: frozenset[str]
+    others: frozenset[str]
+    asked: tuple[str, ...] = ()
+
+    def of(self, text: str) -> str:
+        """Return a knowledge file without rows and sections that are about other classes alone."""
+        kept = [part for part in _SECTION.split(text) if self._concerns(part)]
+        lines = "".join(kept).split("\n")
+        return "\n".join(line for line in lines if not self._is_row_of_another(line))
+
+    def _concerns(self, section: str) -> bool:
+        heading = section.partition("\n")[0]
+        if not heading.startswith("### "):
+            return True
+        named = set(re.findall(r"[A-Z][A-Za-z]+", heading))
+        foreign = bool(named & self.others) and not named & self.own
+        return not foreign or any(name in section for name in self.asked)
+
+    def _is_row_of_another(self, line: str) -> bool:
+        return line.startswith("| ") and line.split("|")[1].strip() in self.others
+
+
 @dataclass
 class PromptLibrary:
     """The prompts and the domain knowledge of one installation, read once at construction."""
@@ -124,8 +156,10 @@ class PromptLibrary:
         found = _PLACEHOLDER.findall(self.template(name))
         return sorted({target for kind, target in found if kind == wanted})
 
-    def render(self, name: str, inputs: Mapping[str, str]) -> Rendered:
+    def render(self, name: str, inputs: Mapping[str, str], focus: Focus | None = None) -> Rendered:
         """Fill a prompt; every input is fenced and labelled as untrusted, missing domain files are named.
+
+        `focus` leaves out what the knowledge files say of other classes.
 
         Raises:
             NotFound: there is no such prompt.
@@ -140,7 +174,7 @@ class PromptLibrary:
                 return fenced(target, inputs[target])
             if target in self._domain:
                 used.append(target)
-                return self._domain[target]
+                return self._domain[target] if focus is None else focus.of(self._domain[target])
             gaps.append(target)
             return f"(no knowledge file {target}: answer as well as you can and say so)"
 

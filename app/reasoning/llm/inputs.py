@@ -16,7 +16,7 @@ from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, HITS, MOVEMENT
 from app.model.sub_problems import Decision
-from app.prompting.library import PromptLibrary, fenced
+from app.prompting.library import Focus, PromptLibrary, fenced
 from app.reasoning.base import ReasoningContext
 from app.tools.payload import plain
 
@@ -171,7 +171,20 @@ class Beginning:
     domain_gaps: tuple[str, ...]
 
 
-def beginning(library: PromptLibrary, prompts: Sequence[str], shown: Mapping[str, Any]) -> Beginning:
+async def focus_of(ctx: ReasoningContext) -> Focus | None:
+    """Return whom the build is about; None where its class is open."""
+    classes = await ctx.engine.facts.classes()
+    mine = next((one for one in classes if one.name == ctx.invariants.text("class")), None)
+    if mine is None:
+        return None
+    others = {name for one in classes if one is not mine for name in (one.name, *one.ascendancies)}
+    asked = [*ctx.invariants.listed("skill"), *ctx.invariants.listed("weapon"), *ctx.invariants.listed("with")]
+    return Focus(frozenset({mine.name, *mine.ascendancies}), frozenset(others), tuple(asked))
+
+
+def beginning(
+    library: PromptLibrary, prompts: Sequence[str], shown: Mapping[str, Any], focus: Focus | None = None
+) -> Beginning:
     """Return the conversation's beginning: rendered prompts as the system's part, inputs as the user's.
 
     Inputs are data: each is fenced and labelled, never expanded. The last of the prompts names the step.
@@ -188,7 +201,7 @@ def beginning(library: PromptLibrary, prompts: Sequence[str], shown: Mapping[str
             texts[name] = dumped.strip()
     placed = {name for prompt in prompts for name in library.inputs(prompt)}
     blocks = {**dict.fromkeys(placed, "(nothing)"), **texts}
-    rendered = [library.render(name, blocks) for name in prompts]
+    rendered = [library.render(name, blocks, focus) for name in prompts]
     rest = [fenced(name, text) for name, text in texts.items() if name not in placed]
     asked = "\n\n".join([f"{STEP}{prompts[-1]}", *rest, "Answer with one YAML mapping in the form asked for."])
     system = "\n\n".join(part.text for part in rendered)

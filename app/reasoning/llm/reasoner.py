@@ -24,7 +24,7 @@ from app.model.names import SubProblemName
 from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery, SubProblem
-from app.prompting.library import PromptLibrary
+from app.prompting.library import Focus, PromptLibrary
 from app.reasoning.base import (
     Conclusion,
     Decomposition,
@@ -194,7 +194,8 @@ class LlmReasoner:
             return replace(usual, decision=decision)
 
         prompts = [answers.EXPLORE, answers.explore_prompt(name)]
-        return await self._ask("explore", prompts, shown, kind.answer, settle, _given(usual), ctx.engine)
+        focus = await inputs.focus_of(ctx)
+        return await self._ask("explore", prompts, shown, kind.answer, settle, _given(usual), ctx.engine, focus=focus)
 
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build, trying ideas before proposing them."""
@@ -220,6 +221,7 @@ class LlmReasoner:
             lambda: self._rules.advise(ctx, experimenter),
             ctx.engine,
             BuildTrials(experimenter).tools(),
+            await inputs.focus_of(ctx),
         )
         stands = " The model insists on it; the build that measured better stands."
         lines = (f"{line}{stands if name in insisted else ''}" for name, line in left_out.items())
@@ -284,13 +286,14 @@ class LlmReasoner:
         otherwise: Callable[[], Awaitable[T]],
         engine: Engine,
         tools: Sequence[Tool] = (),
+        focus: Focus | None = None,
     ) -> T:
         """Return what `settle` makes of the model's answer, or else the rules' own, with a remark why.
 
         The last of the prompts names the step.
         """
         try:
-            beginning = inputs.beginning(self._resources.library, prompts, shown)
+            beginning = inputs.beginning(self._resources.library, prompts, shown, focus)
             self._remark(Remarks(domain_gaps=beginning.domain_gaps))
             offered = [t for t in (*GameSearch(engine.facts).tools(), *tools) if t.name in ALLOWED[step]]
             toolbox = Toolbox(offered, self._resources.runner, self._resources.scope)

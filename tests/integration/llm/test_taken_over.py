@@ -50,3 +50,18 @@ async def test_a_conflict_with_one_way_out_is_not_asked_about(tmp_path: Path) ->
         got = await bench.reasoner.resolve(bench.ctx, [one])
         assert [pick.strategy for _, pick in got.picks] == ["a"]
         assert server.requests == []
+
+
+async def test_knowledge_is_that_of_the_class(tmp_path: Path) -> None:
+    said = {"class": "Sorceress", "ascendancy": "Stormweaver", "reason": "Fine."}
+    async with LlmServer(lambda _: answer(said)) as server, llm_bench(f"{server.url}/v1", tmp_path) as bench:
+        whole = bench.ctx.invariants.text("class")
+        await bench.reasoner.explore(bench.ctx, SubProblemName.ASCENDANCY, [])
+        sent = str(server.requests[0].messages)
+    assert whole == "Sorceress"
+    assert "Stormweaver | Constant Gale" in sent
+    assert "Chronomancer" in sent
+    known = {name for one in await bench.world.facts.classes() for name in one.ascendancies if one.name != "Sorceress"}
+    rows = [name for name in known if f"\n| {name} |" in server.requests[0].messages[0]["content"]]
+    assert known
+    assert rows == []
