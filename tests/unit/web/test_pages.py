@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -12,8 +13,10 @@ from app.api.application import create_api
 from app.core.spans import SpanKind
 from app.model.base import changed
 from app.model.names import Phase
+from app.model.race import Contender, Race
 from app.model.record import BuildRequest
 from app.model.spans import SpanNode, StepTrace
+from app.model.sub_problems import DeliveryChoice, DraftFigures, Option
 from app.web.browsers import COOKIE
 from app.web.pages import add_pages
 from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
@@ -48,6 +51,25 @@ async def test_a_build_is_shown_in_every_state() -> None:
         assert all(record.id in listed for record in records)
         assert records[0].id not in (await client.get("/builds?status=complete")).text
         assert "No builds like that" in (await client.get("/builds?words=nothing+of+the+kind")).text
+
+
+async def test_the_race_is_shown_with_its_figures_as_drafts() -> None:
+    world, record = World(), a_complete_record(1)
+    answers = {name: sub.decision.choice for name, sub in record.state.sub_problems.items() if sub.decision is not None}
+
+    def ran(name: str, **more: Any) -> Contender:
+        option = Option(name=name, choice=DeliveryChoice(skill_id=name, skill_name=name))
+        return Contender(option=option, ascendancies=[], answers=answers, **more)
+
+    found = [DraftFigures(dps=83_456, ehp=31_000, score=1.0, rung=1)]
+    race = Race(
+        contenders=[ran("Zap", figures=found), ran("Corpse", out="no rate")], rungs=1, evaluations=77, over=True
+    )
+    await world.store.insert(changed(record, state=changed(record.state, race=race)))
+    async with browser(world) as client:
+        page = (await client.get(f"/builds/{record.id}")).text
+    for part in ("What was raced", "not finished builds", "77 evaluations", "83,456", "31,000", "Corpse", "no rate"):
+        assert part in page
 
 
 async def test_words_of_a_user_are_text_and_nothing_else() -> None:
