@@ -5,7 +5,8 @@ The questions of `explore` say the same about themselves. `ANSWERS` names the fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -187,10 +188,23 @@ def ordered(answer: DecomposeAnswer, rules: Decomposition, grounds: Grounds = NO
     )
 
 
+_DENIED = re.compile(
+    r"\b(?:not|no|never|n't|cannot|without|lacks?)\b[^.;]{0,40}?\b(physical|lightning|cold|fire|chaos)\b", re.IGNORECASE
+)
+
+
+def denies(message: str, deals: Collection[str]) -> bool:
+    """Say whether a sentence denies the main skill a damage type that it has."""
+    plain = message.replace("n't", " not")
+    return any(found.lower() in deals for found in _DENIED.findall(plain))
+
+
 def findings(
-    answer: AssessAnswer, ctx: ReasoningContext, model: str, grounds: Grounds = NO_GROUNDS
+    answer: AssessAnswer, ctx: ReasoningContext, model: str, grounds: Grounds = NO_GROUNDS, deals: Collection[str] = ()
 ) -> list[BuildConflict]:
-    """Return the model's findings as conflicts; one without grounds is none.
+    """Return the model's findings as conflicts; one without grounds is none, nor is one that facts contradict.
+
+    `deals`: the damage types of the main skill.
 
     Only one of them may send a build back, and only before its first iteration: opinions must not keep a build that
     meets every rule from being finished.
@@ -206,7 +220,7 @@ def findings(
             fitting = ", ".join(sorted(demand.value for demand in possible))
             raise LlmBadOutput(f"{one.sub_problem.value} takes the demands {fitting}, not {one.demand.value}")
         message, way = founded(one.message, grounds), founded(one.suggestion, grounds)
-        if not message or not grounds.bear(one.subject.replace("_", " ")):
+        if not message or not grounds.bear(one.subject.replace("_", " ")) or denies(message, deals):
             continue
         blocks = may_block and one.severity is Severity.BLOCKING
         may_block = may_block and not blocks

@@ -14,6 +14,7 @@ from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, Llm
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.claims import Grounds, grounds_of, said, spoken_of
+from app.knowledge.gems import dealt
 from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
@@ -239,7 +240,10 @@ class LlmReasoner:
         }
 
         async def settle(answer: answers.AssessAnswer, grounds: Grounds) -> list[BuildConflict]:
-            return [*usual, *answers.findings(answer, ctx, self._model, await self._spoken(ctx, grounds))]
+            gem = (await Brief.of(ctx)).main_skill
+            deals = dealt(gem) if gem is not None else ()
+            spoken = await self._spoken(ctx, grounds)
+            return [*usual, *answers.findings(answer, ctx, self._model, spoken, deals)]
 
         prompts = [answers.VALIDATE]
         return await self._ask("validate", prompts, shown, answers.AssessAnswer, settle, _given(usual), ctx.engine)

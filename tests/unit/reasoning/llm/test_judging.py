@@ -53,6 +53,20 @@ async def test_one_opinion_may_send_a_build_back_once(world: FactsEngine) -> Non
     assert {conflict.severity for conflict in later} == {Severity.WARNING}
 
 
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("Spark does not deal lightning damage.", 0),
+        ("It doesn't deal any Lightning damage.", 0),
+        ("It does not deal cold damage.", 1),
+        ("Lightning damage is what it deals, but slowly.", 1),
+    ],
+)
+async def test_an_opinion_that_facts_contradict_is_none(world: FactsEngine, message: str, kept: int) -> None:
+    answer = assessed(finding(message=message))
+    assert len(findings(answer, await context(world), "m", deals=["lightning"])) == kept
+
+
 async def test_a_demand_must_fit_its_question(world: FactsEngine) -> None:
     with pytest.raises(LlmBadOutput, match="survivability takes the demands more_effective_life"):
         findings(assessed(finding(sub_problem="survivability")), await context(world), "m")
