@@ -24,9 +24,16 @@ from tests.fakes.service import World
 from tests.fakes.steps import new_record
 from tests.unit.api.test_problems import client_over
 
-OPEN = {"/", "/healthz", "/readyz", "/signin", "/signout"}
+OPEN = {"/", "/docs", "/healthz", "/readyz", "/signin", "/signout"}
 """What nobody needs a token for."""
-LISTS = {("GET", "/v1/builds"), ("GET", "/v1/compare"), ("GET", "/v1/usage"), ("GET", "/builds"), ("GET", "/compare")}
+LISTS = {
+    ("GET", "/v1/builds"),
+    ("GET", "/v1/compare"),
+    ("GET", "/usage"),
+    ("GET", "/v1/usage"),
+    ("GET", "/builds"),
+    ("GET", "/compare"),
+}
 """What shows several builds: tested below for each of them."""
 MAKES = {("POST", "/v1/builds"), ("POST", "/v1/imports"), ("POST", "/v1/read")}
 """What names no build, or only as a parent, which is tested below."""
