@@ -25,7 +25,7 @@ from tests.fakes.steps import new_record
 from tests.unit.api.test_problems import client_over
 
 OPEN = {"/", "/docs", "/healthz", "/readyz", "/signin", "/signout"}
-"""What nobody needs a token for."""
+"""What needs no scope."""
 LISTS = {
     ("GET", "/v1/builds"),
     ("GET", "/v1/compare"),
