@@ -55,7 +55,7 @@ def test_expectations_in_yaml_and_json_are_met_or_not(tmp_path: Path) -> None:
     [
         ("{}", "at least one constraint"),
         ("", "valid dictionary"),
-        ("expect: [", "neither YAML nor JSON"),
+        ("expect: [", "is not YAML, nor JSON"),
         ("expect: [{tool: a, args: {x: {regex: '['}}}]", "invalid_matcher"),
         (None, "Cannot read"),
     ],
@@ -83,7 +83,7 @@ def test_attempts_come_out_one_per_line() -> None:
     code, out, _ = shell("metrics", ONE.id, "--events", "jsonl")
     lines = [json.loads(line) for line in out.splitlines()]
     assert (code, [line["seq"] for line in lines]) == (0, [1, 2, 3])
-    assert {line["schema_version"] for line in lines} == {"1.0"}
+    assert {line["schema_version"] for line in lines} == {"1.1"}
     assert shell("metrics", "nothing", "--events", "jsonl")[0] == 1
     assert shell("metrics", ONE.id, "--events", "xml")[0] == 2
     assert json.loads(shell("metrics", ONE.id, "--json")[1])["run"]["calls"] == 3
