@@ -84,8 +84,10 @@ class Driver:
         self._memory = memory or NoMemory()
         self._observer = observer or _Nobody()
 
-    async def drive(self, build_id: str, stop: asyncio.Event | None = None, *, alone: bool = False) -> None:
+    async def drive(self, build_id: str, stop: asyncio.Event | None = None, *, alone: bool = False) -> bool:
         """Work on the build until it is finished, lost to another runner, or `stop` is set between two steps.
+
+        Return whether it was this runner's to the end: a build that somebody else finished, or holds, is not.
 
         What goes wrong with the build is written into it, never raised. A build whose process ended too often is set
         aside; from then on it is driven `alone`, while nothing else runs, for the one step that was interrupted.
@@ -97,19 +99,18 @@ class Driver:
         try:
             with span("claim", SpanKind.STORE):
                 lease = await claim(self._store, build_id, alone=alone)
-            if lease is not None:
-                await self._drive(lease, trace, stop)
+            return lease is not None and await self._drive(lease, trace, stop)
         finally:
             trace.close()
 
-    async def _drive(self, lease: Lease, trace: Trace, stop: asyncio.Event | None) -> None:
+    async def _drive(self, lease: Lease, trace: Trace, stop: asyncio.Event | None) -> bool:
         run = _Run(lease, self._limits, self._clock)
         trial = lease.record.alone
         self._observer.taken_up(lease.record)
         try:
             if lease.record.attempts > self._limits.attempts and not trial:
                 await self._judge(lease)
-                return
+                return True
             while lease.running and not (stop is not None and stop.is_set()):
                 record, checkpoint = lease.record, await self._next(run)
                 root = SpanNode.of(trace.cut())
@@ -118,8 +119,10 @@ class Driver:
                     await lease.write(replace(checkpoint, trace=kept))
                 if trial:
                     break
+            return True
         except LeaseLost:
             _log.info("another runner took the build over, or it is gone", extra={"build_id": lease.record.id})
+            return False
         finally:
             if lease.running:
                 await lease.release()

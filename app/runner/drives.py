@@ -62,9 +62,9 @@ class Drives:
         return None
 
     async def _once(self, build_id: str, alone: bool) -> BuildRecord:
-        await self._driver.drive(build_id, self._stop, alone=alone)
+        was_ours = await self._driver.drive(build_id, self._stop, alone=alone)
         record = await self._store.get(build_id)
-        if self._ended is not None and record.status not in UNFINISHED:
+        if self._ended is not None and was_ours and record.status not in UNFINISHED:
             self._ended(record)
         return record
 

@@ -121,6 +121,19 @@ async def test_a_submitted_build_is_made_and_leaves_no_job(queue: Queue) -> None
     assert queue.ended == [build]
 
 
+async def test_a_build_that_is_rung_for_again_is_told_of_once(queue: Queue) -> None:
+    async with queue.worker(SHORT):
+        build = await queue.submit()
+        await asyncio.wait_for(queue.runner.wait(build), SOON_S)
+        await queue.jobs.put(build, 0)
+
+        async def is_clean() -> bool:
+            return not queue.jobs_of(build)
+
+        await soon(is_clean)
+    assert queue.ended == [build]
+
+
 async def test_a_build_for_which_nobody_rang_is_found(queue: Queue) -> None:
     builds = [await queue.add() for _ in range(3)]
     async with queue.worker(SHORT):

@@ -26,7 +26,7 @@ from app.model.blueprint import Blueprint, PassiveNode
 from tests.unit.engine.conftest import make_engine, open_files
 
 DEEP = os.environ.get("BUILDWRIGHT_TEST_DEEP") == "1"
-ROUNDS = 1000 if DEEP else 20
+ROUNDS = 1000 if DEEP else 5
 ROUNDS_PER_LOOP = 5
 ENGINES = 3
 LIMIT_S = 300.0

@@ -95,6 +95,7 @@ async def test_what_was_chosen_is_in_the_file_on_sketch(tmp_path: Path) -> None:
     check_bound(made, ["Spark", *supports, *spirit], {"Strike Twice": 2857, "Heavy Snows": 61985})
 
 
+@pytest.mark.deep
 @pytest.mark.pob
 async def test_what_was_chosen_is_in_the_file_on_pob(tmp_path: Path, pob_path: Path) -> None:
     helpers, supports = ["Frost Bomb"], ["Rapid Casting I", "Considered Casting"]

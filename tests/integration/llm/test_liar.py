@@ -64,6 +64,7 @@ async def test_no_lie_reaches_people_on_sketch(tmp_path: Path) -> None:
     assert "lightning" in told
 
 
+@pytest.mark.deep
 @pytest.mark.pob
 async def test_no_lie_reaches_people_on_pob(tmp_path: Path, pob_path: Path) -> None:
     liar = Liar(recorded("lightning_sorceress"))
