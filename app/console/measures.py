@@ -67,20 +67,7 @@ def _write(file: Path, found: BuildMetrics, build_id: str) -> None:
 
 def metrics_text(found: BuildMetrics, rows: Sequence[WorkRow], *, whole: bool) -> str:
     """Return the table, sorted by own time, and below it what to change; "-" = no data."""
-    names = (
-        "share",
-        "own ms",
-        "wall ms",
-        "calls",
-        "cached",
-        "wasted ms",
-        "retries",
-        "tokens",
-        "USD",
-        "useful/s",
-        "score",
-    )
-    head = f"{'phase':<10} {'work':<28}" + "".join(f"{name:>10}" for name in names)
+    head = f"{'phase':<10} {'work':<28}" + "".join(f"{name:>10}" for name in _COLUMNS)
     shown = rows[:MOST_ROWS]
     left = f"... and {len(rows) - len(shown)} rows more; --json has all of them" if len(rows) > len(shown) else None
     table = [head, *map(_line, shown), *([left] if left else [])] if rows else ["No spans are recorded."]

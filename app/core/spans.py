@@ -26,6 +26,11 @@ class SpanKind(StrEnum):
     STORE = "store"
 
 
+BUSY, OPENING, WAITING = "engine process", "opening an engine", "waiting for a free engine"
+QUEUING = "waiting for the session"
+"""Names of the engine's stretches, which the metrics look for."""
+
+
 class SpanTotal:
     """All stretches of one name in one place, in milliseconds.
 

@@ -9,7 +9,7 @@ import time
 from typing import Any, NoReturn
 
 from app.core.errors import EngineCrashed, EngineGarbage, EngineHung, EngineRefused, UnknownFact
-from app.core.spans import SpanKind, span
+from app.core.spans import BUSY, SpanKind, span
 from app.engine.protocol import INTERNAL, MAX_LINE_BYTES, Answer, Failure
 from app.engine.sandbox import resident_bytes
 from app.engine.zygote import Child
@@ -68,7 +68,7 @@ class Channel:
             raise EngineCrashed("the engine child is gone")
         self._calls += 1
         try:
-            with span("engine process", SpanKind.ENGINE) as asking:
+            with span(BUSY, SpanKind.ENGINE) as asking:
                 before = cpu_ms(self._child.pid)
                 line = await self._exchange({"id": self._calls, "op": op, "args": args}, deadline_s)
                 asking.add_cpu(cpu_ms(self._child.pid) - before)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from app.core.errors import BadImport, EngineError, EngineGarbage, EngineRefused
-from app.core.spans import SpanKind, span
+from app.core.spans import QUEUING, SpanKind, span
 from app.engine.channel import BIG_BYTES, Channel
 from app.engine.files.xml import canonical
 from app.model.base import Model
@@ -157,7 +157,7 @@ class ProcessSession:
     async def _turn(self) -> AsyncIterator[None]:
         """Wait until nobody else asks this session something."""
         if self._lock.locked():
-            with span("waiting for the session", SpanKind.WAIT):
+            with span(QUEUING, SpanKind.WAIT):
                 await self._lock.acquire()
         else:
             await self._lock.acquire()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from app.core.errors import EngineCrashed, EngineError
-from app.core.spans import SpanKind, span
+from app.core.spans import OPENING, WAITING, SpanKind, span
 from app.engine.base import Facts, ProcessFacts
 from app.engine.channel import Channel
 from app.engine.client import ProcessSession, SessionLimits
@@ -112,7 +112,7 @@ class ProcessEngine:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[ProcessSession]:
-        with span("waiting for a free engine", SpanKind.WAIT):
+        with span(WAITING, SpanKind.WAIT):
             await self._free.acquire()
         try:
             session = ProcessSession(self._open_channel, self._limits)
@@ -126,7 +126,7 @@ class ProcessEngine:
             self._free.release()
 
     async def _open_channel(self) -> Channel:
-        with span("opening an engine", SpanKind.ENGINE):
+        with span(OPENING, SpanKind.ENGINE):
             return await Channel.to(await self._child(), self._max_line_bytes)
 
     async def _child(self) -> Child:

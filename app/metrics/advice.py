@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.core.spans import SpanKind
+from app.core.spans import BUSY, OPENING, WAITING, SpanKind
 from app.metrics.efficiency import Metrics
 from app.model.base import Model
 
 MOST = 3
-WAITING, OPENING, BUSY = "waiting for a free engine", "opening an engine", "engine process"
+ENGINE_CPU = "engine cpu"
+"""The part of a row that is processor time of the engine's processes."""
+
 _WORTH = 0.05
 """Less than this share of the wall time is not worth a change."""
 
@@ -114,7 +116,7 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
 
 def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
     """Yield what the engine's processes and the store say about the machine."""
-    asked, opened, cpu = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, OPENING, "engine cpu"))
+    asked, opened, cpu = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, OPENING, ENGINE_CPU))
     if asked and cpu < STARVED * asked:
         yield Remedy(
             sentence=f"the engine's processes had a processor {cpu / asked:.0%} of the time they were asked: the"

@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from app.core.spans import SpanKind
-from app.metrics.advice import Remedy, WorkRow, advice_of
+from app.core.spans import BUSY, OPENING, QUEUING, SpanKind
+from app.metrics.advice import ENGINE_CPU, Remedy, WorkRow, advice_of
 from app.metrics.efficiency import Metrics, ToolFigures
 from app.metrics.figures import rate
 from app.model.base import Model
 from app.model.names import Phase
 from app.model.spans import SpanNode, StepTrace
 
-INSIDE_A_CALL = frozenset(
-    {"attempt", "engine process", "opening an engine", "waiting for the session", "cache", "records"}
-)
+INSIDE_A_CALL = frozenset({"attempt", BUSY, OPENING, QUEUING, "cache", "records"})
 """Spans that belong to the call they are in; by themselves they say how its time was spent."""
 
 
@@ -145,8 +143,8 @@ def _collect(one: Stretch, phase: str, owner: str | None, found: dict[tuple[str,
     total.self_ms += one.self_ms
     if inner:
         total.parts[one.name] = total.parts.get(one.name, 0.0) + one.self_ms
-        if one.name == "engine process":
-            total.parts["engine cpu"] = total.parts.get("engine cpu", 0.0) + one.cpu_ms
+        if one.name == BUSY:
+            total.parts[ENGINE_CPU] = total.parts.get(ENGINE_CPU, 0.0) + one.cpu_ms
     else:
         total.calls += one.calls
         total.wall_ms += one.wall_ms

@@ -7,8 +7,8 @@ from datetime import datetime
 from math import ceil
 from statistics import fmean
 
-from app.core.spans import SpanKind
-from app.metrics.advice import BUSY, STARVED
+from app.core.spans import BUSY, SpanKind
+from app.metrics.advice import ENGINE_CPU, STARVED
 from app.metrics.breakdown import BuildMetrics
 from app.model.base import Model
 
@@ -75,7 +75,7 @@ def suggestion(
         return None
     whole = sum(one.time.wall_ms for one in traced if one.time is not None)
     rows = [row for one in traced for row in one.rows]
-    asked, cpu, looked_up = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, "engine cpu", "cache"))
+    asked, cpu, looked_up = (sum(row.parts.get(part, 0.0) for row in rows) for part in (BUSY, ENGINE_CPU, "cache"))
     waited = sum(row.self_ms for row in rows if row.kind is SpanKind.WAIT)
     reasons, sessions, memory = [], None, None
     if asked and cpu < STARVED * asked and workers > 1:

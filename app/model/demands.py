@@ -141,7 +141,7 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
     level 60 to 75 are scaled by (level / 60) squared.
     """
     column = column_for(level, gear)
-    scale = _scale(level)
+    scale = growth(level)
 
     def defence(figures: Quartiles) -> Floor:
         return _scaled(_raised(figures, goal, hardcore), scale)
@@ -159,7 +159,8 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
     )
 
 
-def _scale(level: int) -> float:
+def growth(level: int) -> float:
+    """Return what share of the figures of the first column a character of the level has; 1 from that column on."""
     return min(1.0, level / FIRST_COLUMN) ** 2
 
 
@@ -169,7 +170,7 @@ def _resistance(level: int) -> Floor:
 
 def owned(demands: Demands) -> Demands:
     """Return the demands on somebody's own character: on its way it need not have the resistances of a plan of ours."""
-    resistance = _scaled(_resistance(demands.level), _scale(demands.level))
+    resistance = _scaled(_resistance(demands.level), growth(demands.level))
     return changed(demands, floors=changed(demands.floors, resistance=resistance))
 
 

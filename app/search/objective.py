@@ -18,7 +18,7 @@ from app.knowledge.styles import style_targets
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.damage import PAYMENT_METRICS, unpayable
-from app.model.demands import FIGHT_S, FIRST_COLUMN, Demands, Floor, Floors, column_for
+from app.model.demands import FIGHT_S, Demands, Floor, Floors, column_for, growth
 from app.model.names import Attribute, Demand
 from app.model.stats import (
     ATTRIBUTE_METRICS,
@@ -296,7 +296,7 @@ def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, fl
     pools = set(invariants.listed("defence")) & {"life", "energy_shield", "hybrid"}
     if not invariants.is_explicit("defence") or len(pools) != 1 or "hybrid" in pools:
         return {}, {}
-    wanted = column_for(demands.level, demands.gear).life.median * min(1.0, demands.level / FIRST_COLUMN) ** 2
+    wanted = column_for(demands.level, demands.gear).life.median * growth(demands.level)
     if pools == {"life"}:
         return {"Life": wanted}, {"EnergyShield": SHIELD_BESIDE_LIFE * wanted}
     return {"EnergyShield": wanted}, {}

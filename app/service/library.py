@@ -111,6 +111,15 @@ class Library:
         """
         return presentation_of(await self._store.get(build_id))
 
+    async def presented(self, build_id: str) -> tuple[Presentation, CharacterSheet | None]:
+        """Return `present` and `sheet` of the build as it is at one moment, read once.
+
+        Raises:
+            NotFound: no such build.
+        """
+        record = await self._store.get(build_id)
+        return presentation_of(record), await asyncio.to_thread(sheet_of, record)
+
     async def sheet(self, build_id: str) -> CharacterSheet | None:
         """Return items, skills and passives of the last valid state, None before there is one.
 

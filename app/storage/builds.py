@@ -160,9 +160,7 @@ class SqlBuildStore:
             LeaseLost: another runner claimed the build, or it is no longer running.
         """
         async with self._database.write() as session:
-            row = await session.get(BuildRow, build_id, with_for_update=True)
-            if row is None or row.epoch != epoch or row.status != BuildStatus.RUNNING:
-                raise _lost()
+            row = await _held(session, build_id, epoch)
             row.attempts = max(0, row.attempts - 1)
             row.trials -= row.alone
             row.alone = False
@@ -174,9 +172,7 @@ class SqlBuildStore:
             LeaseLost: another runner claimed the build, or it is no longer running.
         """
         async with self._database.write() as session:
-            row = await session.get(BuildRow, build_id, with_for_update=True)
-            if row is None or row.epoch != epoch or row.status != BuildStatus.RUNNING:
-                raise _lost()
+            row = await _held(session, build_id, epoch)
             row.not_before, row.alone = until, False
             self._set_status(session, row, BuildStatus.QUEUED)
 
@@ -307,6 +303,18 @@ def _is(build_id: str) -> ColumnElement[bool]:
 
 def _fence(build_id: str, epoch: int) -> tuple[ColumnElement[bool], ...]:
     return (_is(build_id), holds(epoch))
+
+
+async def _held(session: AsyncSession, build_id: str, epoch: int) -> BuildRow:
+    """Return the row of a build that this epoch owns, locked for changes.
+
+    Raises:
+        LeaseLost: another runner claimed the build, or it is no longer running.
+    """
+    row = await session.get(BuildRow, build_id, with_for_update=True)
+    if row is None or row.epoch != epoch or row.status != BuildStatus.RUNNING:
+        raise _lost()
+    return row
 
 
 def _lost() -> LeaseLost:

@@ -11,14 +11,13 @@ from app.metrics.usage import UsageReport
 from app.model.anchors import Anchors, Quartiles
 from app.model.base import Model
 from app.model.damage import DamageKind
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.experiments import Refinement, Spending
 from app.model.names import SubProblemName
 from app.service.presentation import COMPARED, number, percent
 from app.service.view import BuildView, DamageView, StatsView
 
 WIDTH: Final = 100.0
-RESISTANCE_CAP: Final = 75.0
-"""The elemental resistance that a character has at most without raising its cap, in percent."""
 
 _ELEMENTS: Final = ("fire", "cold", "lightning", "chaos")
 
@@ -116,7 +115,7 @@ def resistances(stats: StatsView) -> list[Bar]:
             value=percent(value),
             kind=name,
             length=min(WIDTH, max(0.0, value or 0.0)),
-            cap=RESISTANCE_CAP,
+            cap=ELEMENTAL_RESISTANCE_CAP,
         )
         for name, value in found.items()
     ]

@@ -105,8 +105,7 @@ async def list_builds(
 @router.get("/builds/{build_id}", dependencies=[READS])
 async def show_build(build_id: OwnBuild, request: Request, services: ServicesDep) -> HTMLResponse:
     """Show a build: while it is made what happens, then all that a player wants to know of it."""
-    shown = await services.library.present(build_id)
-    sheet = await services.library.sheet(build_id)
+    shown, sheet = await services.library.presented(build_id)
     metrics = await services.recordings.metrics(build_id)
     build, level = shown.build, sheet.level if sheet else 0
     figures: dict[str, Any] = {"strips": [], "resistances": [], "hits": []}

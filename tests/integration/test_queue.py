@@ -89,6 +89,9 @@ class Queue:
     def jobs_of(self, build: str) -> list[str]:
         return [row[0] for row in self.sql("SELECT status::text FROM procrastinate_jobs WHERE lock = %s", build)]
 
+    async def is_jobless(self, build: str) -> bool:
+        return not self.jobs_of(build)
+
 
 @pytest.fixture
 async def queue() -> AsyncIterator[Queue]:
@@ -111,12 +114,8 @@ async def test_a_submitted_build_is_made_and_leaves_no_job(queue: Queue) -> None
     async with queue.worker():
         build = await queue.submit()
         await asyncio.wait_for(queue.runner.wait(build), SOON_S)
-
-        async def is_clean() -> bool:
-            # A build that took longer than a sweep may have been rung for once more.
-            return not queue.jobs_of(build)
-
-        await soon(is_clean)
+        # A build that took longer than a sweep may have been rung for once more.
+        await soon(lambda: queue.is_jobless(build))
     assert await queue.status(build) is BuildStatus.COMPLETE
     assert queue.ended == [build]
 
@@ -126,11 +125,7 @@ async def test_a_build_that_is_rung_for_again_is_told_of_once(queue: Queue) -> N
         build = await queue.submit()
         await asyncio.wait_for(queue.runner.wait(build), SOON_S)
         await queue.jobs.put(build, 0)
-
-        async def is_clean() -> bool:
-            return not queue.jobs_of(build)
-
-        await soon(is_clean)
+        await soon(lambda: queue.is_jobless(build))
     assert queue.ended == [build]
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
+from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.facts import GemFact
 from app.model.names import Attribute, GearTier
 from app.search.incumbent import EPSILON, Incumbent
@@ -56,9 +57,6 @@ class SupportRules:
         """Return the number of support slots."""
         return support_slots(self.level) if self.slots is None else self.slots
 
-
-ATTRIBUTE_PER_SUPPORT = 5.0
-"""Points of its colour's attribute that each support of the whole build needs."""
 
 Team = tuple[str, ...]
 """Support gem ids, sorted: the order of supports does not change what they do."""

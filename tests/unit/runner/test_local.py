@@ -177,14 +177,20 @@ async def test_what_was_set_aside_is_tried_while_nothing_else_runs_and_then_goes
     await runner.close()
 
 
-async def test_a_bell_wakes_what_is_set_aside(storage: Storage) -> None:
-    runner = a_runner(storage, pauses_s=(3600.0,))
+async def set_aside(storage: Storage, runner: LocalRunner) -> str:
+    """Start the runner on a build that has ended its process too often, and return it once it is set aside."""
     build = (await storage.builds.insert(new_record())).id
     for _ in range(5):
         await storage.builds.claim(build)
     await runner.start()
     while (await storage.builds.get(build)).not_before is None:  # noqa: ASYNC110  the store has no bell
         await asyncio.sleep(0.005)
+    return build
+
+
+async def test_a_bell_wakes_what_is_set_aside(storage: Storage) -> None:
+    runner = a_runner(storage, pauses_s=(3600.0,))
+    build = await set_aside(storage, runner)
     await storage.builds.request_cancel(build)
     await storage.builds.requeue(build)
     await runner.submit(build)
@@ -195,12 +201,7 @@ async def test_a_bell_wakes_what_is_set_aside(storage: Storage) -> None:
 
 async def test_closing_does_not_wait_for_what_is_set_aside(storage: Storage) -> None:
     runner = a_runner(storage, pauses_s=(3600.0,))
-    build = (await storage.builds.insert(new_record())).id
-    for _ in range(5):
-        await storage.builds.claim(build)
-    await runner.start()
-    while (await storage.builds.get(build)).not_before is None:  # noqa: ASYNC110  the store has no bell
-        await asyncio.sleep(0.005)
+    build = await set_aside(storage, runner)
     await asyncio.wait_for(runner.close(), 3)
     assert await storage.builds.runnable() == [build]
 
