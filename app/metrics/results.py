@@ -12,39 +12,11 @@ from pydantic import ValidationError
 
 from app import __version__
 from app.core.errors import InputError
-from app.metrics.efficiency import Metrics
-from app.metrics.subjects import Call, Subject, TaskRun
+from app.metrics.subjects import Subject, TaskRun
 from app.model.base import Model
 
 SCHEMA_VERSION: Final = "1.0"
 _VERSION: Final = re.compile(r"(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})")
-
-
-class ResultRun(Model):
-    """One trial of a task; the fields are those of `TaskRun`."""
-
-    task: str
-    build_id: str
-    valid: bool
-    seconds: float | None
-    dps: float | None
-    ehp: float | None
-    blocking: int | None
-    warnings: int | None
-    metrics: Metrics
-    judged_calls: int
-    called: list[Call]
-    selected: bool | None
-
-    @classmethod
-    def of(cls, run: TaskRun) -> ResultRun:
-        """Return the run, to be written."""
-        known = {name: getattr(run, name) for name in cls.model_fields}
-        return cls(**{**known, "called": list(run.called)})
-
-    def task_run(self) -> TaskRun:
-        """Return the run as comparisons take it."""
-        return TaskRun(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class ResultFile(Model):
@@ -55,16 +27,16 @@ class ResultFile(Model):
     version: str = __version__
     label: str
     engines: list[str]
-    runs: list[ResultRun]
+    runs: list[TaskRun]
 
     @classmethod
     def of(cls, label: str, engines: Sequence[str], subject: Subject) -> ResultFile:
         """Return the file of a side of a comparison."""
-        return cls(label=label, engines=sorted(set(engines)), runs=[ResultRun.of(run) for run in subject.runs])
+        return cls(label=label, engines=sorted(set(engines)), runs=list(subject.runs))
 
     def subject(self, name: str) -> Subject:
         """Return the runs as a side of a comparison."""
-        return Subject(name, [run.task_run() for run in self.runs])
+        return Subject(name, self.runs)
 
 
 def read_results(text: str, name: str) -> ResultFile:

@@ -9,16 +9,16 @@ from statistics import fmean
 
 from app.metrics.efficiency import Metrics, PhaseFigures, ToolFigures
 from app.metrics.figures import Figures, rate
+from app.model.base import Model
 
 Call = tuple[str, str, str]
 """Phase, tool and the hash of its arguments."""
 
 
-@dataclass(frozen=True)
-class TaskRun:
-    """One build as one trial of a task. `called`: its calls in start order. `judged_calls`: those that can count as
-    good or bad.
+class TaskRun(Model):
+    """One build as one trial of a task, as comparisons take it and result files hold it.
 
+    `called`: its calls in start order. `judged_calls`: those that can count as good or bad.
     `selected`: whether its expectations held, None when there were none. `seconds`: from request to end, None while
     it runs. `blocking`, `warnings`: conflicts left.
     """
@@ -33,8 +33,8 @@ class TaskRun:
     warnings: int | None
     metrics: Metrics
     judged_calls: int
-    called: Sequence[Call] = ()
-    selected: bool | None = None
+    called: list[Call]
+    selected: bool | None
 
     @property
     def used(self) -> Figures:

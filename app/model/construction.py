@@ -82,9 +82,9 @@ class ChoiceTrial(Model):
             for key, words in {DPS: "damage per second", EHP: "effective hit points"}.items()
             if key in self.figures and key in self.without
         ]
-        why = f" and brings a fault: {self.problem.rstrip('.')}" if self.problem else ""
-        measured = f" ({', '.join(told)}){why}"
-        return f"{self.name} was chosen and left out: with it the objective changes by {self.gain:+.1%}{measured}."
+        why = f" and a fault: {self.problem.rstrip('.')}" if self.problem else ""
+        measured = ", ".join(told) or "the same damage and effective hit points, and a worse balance of the rest"
+        return f"{self.name} was chosen and left out: with it there would be {measured}{why}."
 
 
 class Hint(Model):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from app.core.errors import InputError, NotFound
@@ -13,6 +12,7 @@ from app.metrics.efficiency import Standards
 from app.metrics.results import ResultFile, read_results
 from app.metrics.subjects import Subject, TaskRun
 from app.model.access import EVERYONE, Access
+from app.model.base import changed
 from app.model.events import Attempt
 from app.model.names import Outcome, Severity
 from app.model.record import BuildRecord, BuildRequest
@@ -73,7 +73,7 @@ class Comparisons:
                 raise NotFound(f"There is no run under the label {label}.")
             side = [await self._builds.get(trial.build_id) for trial in trials]
             runs = [
-                replace(await self._run(record, trial.task), selected=trial.selected, seconds=trial.seconds)
+                changed(await self._run(record, trial.task), selected=trial.selected, seconds=trial.seconds)
                 for record, trial in zip(side, trials, strict=True)
             ]
             subjects.append(Subject(name, runs))
@@ -159,6 +159,7 @@ def run_of(record: BuildRecord, events: Sequence[Attempt], task: str, standards:
         metrics=metrics,
         judged_calls=metrics.run.calls - (0 if ended else metrics.run.incomplete_calls),
         called=[(event.phase.value, event.tool, event.args_sha256) for event in firsts],
+        selected=None,
     )
 
 

@@ -30,8 +30,11 @@ class UsageReports:
         """
         start = since or (self._clock.now() - timedelta(days=USUAL_DAYS)).date()
         moment = datetime.combine(start, time(), UTC)
-        builds = await self._history.builds(moment, access.only)
         calls = await self._history.calls(moment, access.only)
+        builds = await self._history.builds(moment, access.only)
+        known = {build.id for build in builds}
+        # the two are read one after the other: a build deleted in between would leave calls that no row explains
+        calls = [call for call in calls if call.build_id in known]
         left = Budgets()
         if access.only is None and self._budgets != left:
             today = datetime.combine(self._clock.now().date(), time(), UTC)
