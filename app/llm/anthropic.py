@@ -14,6 +14,7 @@ from app.llm.base import FREE, Form, Message, Reply, ToolCall, ToolSpec, Usage
 PATH = "/v1/messages"
 API_VERSION = "2023-06-01"
 STREAMING: dict[str, Any] = {"stream": True}
+CACHED = {"type": "ephemeral"}
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
 
 
@@ -56,23 +57,34 @@ def body(
     max_output_tokens: int,
     form: Form = FREE,
 ) -> dict[str, Any]:
-    """Return the request body; the system prompt and the tools are marked for the provider's prompt cache."""
+    """Return the request body.
+
+    Two places are marked for the provider's prompt cache: the end of tools and system prompt, and the end of what was
+    said, from where the next request goes on.
+    """
     system = "\n\n".join(message.content for message in messages if message.role == "system")
-    request: dict[str, Any] = {"model": model, "max_tokens": max_output_tokens, "messages": _turns(messages)}
+    turns = _turns(messages)
+    if turns:
+        turns[-1]["content"][-1]["cache_control"] = CACHED
+    request: dict[str, Any] = {"model": model, "max_tokens": max_output_tokens, "messages": turns}
     if system:
-        request["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        request["system"] = [{"type": "text", "text": system, "cache_control": CACHED}]
     if tools:
         request["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in tools
         ]
-        if form.tools == "none":
+        if form.answer is not None and any(tool.name == form.name for tool in tools):
+            request["tool_choice"] = {"type": "any"} if form.tools == "auto" else {"type": "tool", "name": form.name}
+        elif form.tools == "none":
             request["tool_choice"] = {"type": "none"}
     return request
 
 
 def adapted(request: dict[str, Any], complaint: str) -> dict[str, Any] | None:
-    """Return None: all models take the same request."""
-    return None
+    """Return the request without a tool choice where a model cannot be made to call one, None otherwise."""
+    if "tool_choice" not in complaint or "tool_choice" not in request:
+        return None
+    return {key: value for key, value in request.items() if key != "tool_choice"}
 
 
 def reply(payload: object) -> Reply:

@@ -64,7 +64,10 @@ class Reply(Model):
 
 class Form(Model):
     """How a reply is to look. `tools` none: the tools stay on offer, so that what was sent before stays a prefix, and
-    must not be called. `answer`: a JSON Schema that the text must fit, None = any text; `name` is what to call it.
+    must not be called. `answer`: a JSON Schema that the answer must fit, None = any text. `name` is what to call it,
+    and the name of the tool among those on offer that takes the answer as its arguments, where there is one.
+
+    With `tools` auto the reply is a call, of a tool or of the answer's; with none it is the answer and nothing else.
     """
 
     tools: Literal["auto", "none"] = "auto"

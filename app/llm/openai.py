@@ -82,17 +82,63 @@ def body(
     }
     if tools:
         request["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in tools]
-        if form.tools == "none":
-            request["tool_choice"] = "none"
+        if form.tools == "none" or form.answer is not None:
+            request["tool_choice"] = "none" if form.tools == "none" else "required"
+    if form.answer is not None and (form.tools == "none" or not tools):
+        # Never beside tools that may be called: several servers constrain the calls too, so that none is possible.
+        wanted = {"name": form.name, "strict": True, "schema": strict(form.answer)}
+        request["response_format"] = {"type": "json_schema", "json_schema": wanted}
     return request
+
+
+def strict(schema: Any) -> Any:
+    """Return a JSON Schema as strict structured output takes it: every field required, one that may lack may be null.
+
+    https://platform.openai.com/docs/guides/structured-outputs: no other keys, no defaults, anyOf instead of oneOf.
+    """
+    if isinstance(schema, list):
+        return [strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    told = {"anyOf" if key == "oneOf" else key: strict(value) for key, value in schema.items() if key not in _UNUSUAL}
+    if "$defs" in schema:
+        told["$defs"] = {name: strict(one) for name, one in schema["$defs"].items()}
+    fields = {name: strict(one) for name, one in schema.get("properties", {}).items()}
+    for name in schema.get("propertyNames", {}).get("enum", ()):
+        fields[name] = strict(schema["additionalProperties"])
+    if schema.get("type") == "object":
+        needed = schema.get("required", ())
+        told["properties"] = {name: one if name in needed else _or_null(one) for name, one in fields.items()}
+        told |= {"required": list(fields), "additionalProperties": False}
+    return told
+
+
+_UNUSUAL = frozenset(
+    {"default", "discriminator", "title", "$defs", "properties", "propertyNames", "minLength", "maxLength"}
+)
+"""What strict schemas do not have, and what is put together anew."""
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may be null, too."""
+    options = schema.get("anyOf", [schema])
+    return schema if {"type": "null"} in options else {"anyOf": [*options, {"type": "null"}]}
 
 
 def adapted(request: dict[str, Any], complaint: str) -> dict[str, Any] | None:
     """Return the request without what a service complains about, None when there is nothing to change.
 
-    Some models take `max_completion_tokens` instead of `max_tokens`, and some no temperature.
+    Some models take `max_completion_tokens` instead of `max_tokens`, and some no temperature. Some servers know no
+    JSON Schema, cannot be made to call a tool, or have no tools at all; then the answer comes as text.
     """
     changed = dict(request)
+    if "response_format" in complaint or "json_schema" in complaint:
+        changed.pop("response_format", None)
+    elif "tool_choice" in complaint or "tool choice" in complaint:
+        changed.pop("tool_choice", None)
+    elif "support tool" in complaint:
+        changed.pop("tools", None)
+        changed.pop("tool_choice", None)
     if "max_completion_tokens" in complaint and "max_tokens" in changed:
         changed["max_completion_tokens"] = changed.pop("max_tokens")
     if "temperature" in complaint:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from app.core.errors import LlmBadOutput, LlmRejected
-from app.llm.base import Message
+from app.llm.base import Form, Message, ToolSpec
 from app.llm.chat import HttpChatModel, ProviderName
 from tests.fakes.llm_server import Asked, LlmServer, Raw, Reaction, Say, send
 
@@ -46,6 +46,29 @@ async def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
         assert len(server.requests) == 4
         assert server.requests[-1].body["max_completion_tokens"] == 4096
         await chat.close()
+
+
+def old_server(asked: Asked) -> Reaction:
+    """Know neither JSON Schema nor a tool that must be called; say so as such servers do."""
+    if "response_format" in asked.body:
+        return Complain("response_format.type: must be one of text, json_object")
+    if asked.body.get("tool_choice") == "required":
+        return Complain("tool_choice 'required' is not supported by this server")
+    return Say("skill: Spark")
+
+
+async def test_what_a_server_can_do_is_found_out_once() -> None:
+    """Two requests are refused in all, whatever is asked afterwards; then the answer comes as text."""
+    tool = ToolSpec(name="answer_x", description="the answer", parameters={"type": "object"})
+    must = Form(tools="none", answer={"type": "object", "properties": {}}, name="answer_x")
+    async with LlmServer(old_server) as server:
+        chat = model(server)
+        for form in (must, Form(answer={}, name="answer_x"), must, Form(answer={}, name="answer_x"), must):
+            assert (await chat.complete(ASK, [tool], form=form)).text == "skill: Spark"
+        await chat.close()
+    assert len(server.requests) == 5 + 2
+    assert all("response_format" not in asked.body for asked in server.requests[1:])
+    assert [asked.body.get("tool_choice") for asked in server.requests] == ["none", "none", "required", *[None] * 4]
 
 
 async def test_other_complaints_are_final() -> None:

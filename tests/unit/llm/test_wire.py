@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.llm import anthropic, openai
-from app.llm.base import Message, ToolCall, ToolSpec, Usage
+from app.llm.base import Form, Message, ToolCall, ToolSpec, Usage
 
 TALK = [
     Message(role="system", content="rules"),
@@ -28,8 +28,85 @@ def test_openai_request() -> None:
 def test_anthropic_request() -> None:
     sent = anthropic.body("m", TALK, [TOOL], 100)
     assert [turn["role"] for turn in sent["messages"]] == ["user", "assistant", "user"]
-    assert sent["messages"][2]["content"][0] == {"type": "tool_result", "tool_use_id": "c1", "content": "[]"}
-    assert sent["system"][0]["text"] == "rules"
+    cached = {"cache_control": {"type": "ephemeral"}}
+    assert sent["messages"][2]["content"][0] == {"type": "tool_result", "tool_use_id": "c1", "content": "[]", **cached}
+    assert sent["system"] == [{"type": "text", "text": "rules", **cached}]
+    assert "cache_control" not in sent["messages"][1]["content"][0], "only the end of what was said"
+
+
+ANSWER = ToolSpec(name="answer_iterate", description="answer", parameters={"type": "object"})
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "skill": {"type": "string", "title": "Skill", "maxLength": 80},
+        "points": {"type": "object", "propertyNames": {"enum": ["str"]}, "additionalProperties": {"type": "integer"}},
+        "moves": {"type": "array", "items": {"oneOf": [{"$ref": "#/$defs/Add"}], "discriminator": {}}, "default": []},
+    },
+    "required": ["skill", "points"],
+    "$defs": {"Add": {"type": "object", "properties": {"op": {"const": "add"}}, "required": ["op"]}},
+}
+
+
+def test_an_answer_is_a_call_where_tools_may_be_called() -> None:
+    form = Form(answer=SCHEMA, name="answer_iterate")
+    sent = openai.body("m", TALK, [TOOL, ANSWER], 100, form)
+    assert sent["tool_choice"] == "required"
+    assert "response_format" not in sent
+    assert anthropic.body("m", TALK, [TOOL, ANSWER], 100, form)["tool_choice"] == {"type": "any"}
+
+
+def test_an_answer_is_bound_to_its_schema_where_no_tool_may_be_called() -> None:
+    """The tools are those of every request, so that what was sent before stays a prefix."""
+    form = Form(tools="none", answer=SCHEMA, name="answer_iterate")
+    sent = openai.body("m", TALK, [TOOL, ANSWER], 100, form)
+    assert sent["tool_choice"] == "none"
+    assert sent["tools"] == openai.body("m", TALK, [TOOL, ANSWER], 100)["tools"]
+    assert sent["response_format"]["json_schema"]["name"] == "answer_iterate"
+    assert sent["response_format"]["json_schema"]["schema"] == {
+        "type": "object",
+        "properties": {
+            "skill": {"type": "string"},
+            "points": {
+                "type": "object",
+                "properties": {"str": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+                "required": ["str"],
+                "additionalProperties": False,
+            },
+            "moves": {"anyOf": [{"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Add"}]}}, {"type": "null"}]},
+        },
+        "required": ["skill", "points", "moves"],
+        "additionalProperties": False,
+        "$defs": {
+            "Add": {
+                "type": "object",
+                "properties": {"op": {"const": "add"}},
+                "required": ["op"],
+                "additionalProperties": False,
+            }
+        },
+    }
+    named = {"type": "tool", "name": "answer_iterate"}
+    assert anthropic.body("m", TALK, [TOOL, ANSWER], 100, form)["tool_choice"] == named
+    assert anthropic.body("m", TALK, [TOOL], 100, Form(tools="none"))["tool_choice"] == {"type": "none"}
+
+
+def test_what_a_server_lacks_is_left_out() -> None:
+    form = Form(tools="none", answer=SCHEMA, name="answer_iterate")
+    sent = openai.body("m", TALK, [TOOL], 100, form)
+    prose = openai.adapted(sent, "Unknown field 'response_format'")
+    assert prose is not None
+    assert set(sent) - set(prose) == {"response_format"}
+    free = openai.adapted(sent, "tool_choice is not supported")
+    assert free is not None
+    assert set(sent) - set(free) == {"tool_choice"}
+    bare = openai.adapted(sent, "gemma:2b does not support tools")
+    assert bare is not None
+    assert set(sent) - set(bare) == {"tools", "tool_choice"}
+    called = anthropic.body("m", TALK, [TOOL], 100, form)
+    assert anthropic.adapted({**called, "tool_choice": {"type": "any"}}, "tool_choice may not be any") == {
+        key: value for key, value in called.items() if key != "tool_choice"
+    }
+    assert anthropic.adapted(called, "no such model") is None
 
 
 def test_openai_answer() -> None:
