@@ -17,6 +17,7 @@ from app.console import status as installation
 from app.console import tune as tunes
 from app.console.eval_commands import evals
 from app.console.exits import Exit, guarded, run
+from app.console.transcripts import llm
 from app.core.config import Settings
 from app.main import serve as serve_http
 from app.metrics.usage import UsageBy
@@ -39,6 +40,7 @@ domain = typer.Typer(help="The knowledge that the prompts are given.", no_args_i
 app.add_typer(pob, name="pob")
 app.add_typer(db, name="db")
 app.add_typer(evals, name="eval")
+app.add_typer(llm, name="llm")
 app.add_typer(domain, name="domain")
 memory = typer.Typer(help="What earlier builds taught.", no_args_is_help=True)
 app.add_typer(memory, name="memory")

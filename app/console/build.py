@@ -143,7 +143,7 @@ async def _made(
     prepare(folder)
     async with open_services(settings) as services:
         view = await start(services)
-        interrupted = await _watch(services, view.id)
+        interrupted = await watch(services, view.id)
         shown = await services.library.present(view.id)
         files = await write_files(services.library, view.id, folder)
         files |= await write_tree(services, view.id, folder) if files else {}
@@ -154,8 +154,8 @@ async def _made(
     return exit_code(shown.build)
 
 
-async def _watch(services: Services, build_id: str) -> bool:
-    """Follow the build to its end; return whether a signal cut it short."""
+async def watch(services: Services, build_id: str) -> bool:
+    """Print the build's progress to its end; return whether a signal cut it short."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)

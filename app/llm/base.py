@@ -10,6 +10,9 @@ from pydantic import Field
 
 from app.model.base import Model
 
+CHARS_PER_TOKEN: Final = 4
+"""A rule of thumb, used where a provider reports no usage and to foresee the size of a request."""
+
 
 class ToolCall(Model):
     """A call the model wants made; `id` is the provider's and may repeat between replies."""

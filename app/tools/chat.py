@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from app.core.errors import BudgetExceeded, LlmBusy, LlmError
-from app.llm.base import FREE, ChatModel, Form, Judge, Message, Reply, ToolSpec, Usage
+from app.llm.base import CHARS_PER_TOKEN, FREE, ChatModel, Form, Judge, Message, Reply, ToolSpec, Usage
 from app.llm.prices import CallCost, PriceTable
 from app.model.events import ANSWER_REJECTED, CallOutcome, ToolKind
-from app.tools.limits import BYTES_PER_TOKEN, CHAT, BuildBudget, Forecast
+from app.tools.limits import CHAT, BuildBudget, Forecast
 from app.tools.payload import canonical_digest
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
@@ -63,7 +63,7 @@ class RecordedChat:
             LlmError: whatever the last attempt raised.
         """
         size = sum(len(m.content) + 16 for m in messages) + sum(len(str(t.parameters)) for t in tools)
-        tokens = size // BYTES_PER_TOKEN
+        tokens = size // CHARS_PER_TOKEN
         allowed = await self._budget.allow(Forecast(tokens, self._cost(Usage(input=tokens)).usd))
         most = max_output_tokens
         if allowed.tokens is not None:  # input and output together fit the tokens that are left

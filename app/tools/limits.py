@@ -14,6 +14,7 @@ from itertools import groupby
 
 from app.core.clock import Clock
 from app.core.errors import BudgetExceeded, LlmGivenUp
+from app.llm.base import CHARS_PER_TOKEN
 from app.model.base import Model
 from app.model.events import ANSWER_REJECTED, CallOutcome, ToolEvent
 from app.storage.base import EventStore, UsageStore, Used
@@ -26,9 +27,6 @@ FAILURES_IN_A_ROW = 2
 
 LEAST_SECONDS = 0.05
 """No request is begun with less time than this."""
-
-BYTES_PER_TOKEN = 4
-"""A rule of thumb, used where a provider reports no usage and to foresee the size of a request."""
 
 _PAGE = 500
 _FRESH_MS = 1000.0
@@ -82,7 +80,7 @@ def spent_by(events: Iterable[ToolEvent]) -> Spent:
             tokens += event.usage.get("input", 0) + event.usage.get("output", 0)
         else:
             sent = (event.args or {}).get("bytes", 0)
-            tokens += (int(sent) + (event.bytes_out or 0)) // BYTES_PER_TOKEN
+            tokens += (int(sent) + (event.bytes_out or 0)) // CHARS_PER_TOKEN
     # The last calls that failed in every attempt; one that was cut short says nothing about the provider.
     failures = 0
     for _, attempts in groupby(reversed(chats), key=lambda event: event.call_id):

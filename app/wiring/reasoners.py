@@ -9,6 +9,7 @@ from app.core.errors import ReasonerMissing
 from app.llm.addresses import AddressRule
 from app.llm.chat import HttpChatModel
 from app.llm.prices import Price, PriceTable
+from app.llm.transcript import ChatAround
 from app.model.record import BuildRecord, ReasonerChoice
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import Reasoner
@@ -26,12 +27,18 @@ SHARE_OF_SECONDS = 0.5
 
 
 class ConfiguredReasoners:
-    """The rules, and the language models of these settings, each connected when the first step asks for it."""
+    """The rules, and the language models of these settings, each connected when the first step asks for it.
 
-    def __init__(self, settings: Settings, events: EventStore, tools: ToolRunner) -> None:
+    `around` puts something around the model of each step, such as what records or replays it.
+    """
+
+    def __init__(
+        self, settings: Settings, events: EventStore, tools: ToolRunner, around: ChatAround | None = None
+    ) -> None:
         self._settings = settings
         self._events = events
         self._tools = tools
+        self._around = around or (lambda step, model: model)
         self._rules = RulesReasoner()
         self._library = PromptLibrary(resource_dir("prompts"), resource_dir("domain"))
         prices = {name: Price.model_validate(price) for name, price in settings.llm_prices.items()}
@@ -91,7 +98,7 @@ class ConfiguredReasoners:
             rounds=own.build_budget_rounds,
         )
         budget = BuildBudget(self._events, scope.build_id, limits)
-        return RecordedChat(self._models[name], self._tools, scope, budget, self._prices)
+        return RecordedChat(self._around(step, self._models[name]), self._tools, scope, budget, self._prices)
 
     async def check_address(self) -> None:
         """Return when the address of the language model may be called, or none is set.

@@ -12,6 +12,7 @@ from app.core.clock import SystemClock
 from app.core.config import Settings, resource_dir
 from app.core.errors import InputError
 from app.core.ids import BuildId
+from app.llm.transcript import ChatAround
 from app.machine.driver import Driver, DriverLimits
 from app.metrics.efficiency import BASELINE, Standards, load_targets, load_usual
 from app.metrics.productivity import parse_weights
@@ -125,11 +126,13 @@ async def open_services(
     events: Callable[[EventStore], EventStore] | None = None,
     recorded: bool = True,
     iterations: int | None = None,
+    around: ChatAround | None = None,
 ) -> AsyncIterator[Services]:
     """Open everything; with `take_up`, builds that an earlier process left unfinished go on.
 
     For measuring: `events` goes between the calls and their records, and without `recorded` there are none;
-    `iterations` bounds the rounds of improvement (None: the effort does).
+    `iterations` bounds the rounds of improvement (None: the effort does). `around` records or replays what is said to
+    language models.
 
     Raises:
         StorageLocked: another process runs builds on the same store.
@@ -137,7 +140,7 @@ async def open_services(
         AddressRefused: the language model is where it may not be called.
     """
     async with (
-        _machinery(settings, events, recorded, iterations) as parts,
+        _machinery(settings, events, recorded, iterations, around) as parts,
         running(settings, parts.opened, parts.driver, parts.counts, serving=take_up) as runs,
     ):
         services = _services(settings, parts, runs)
@@ -194,6 +197,7 @@ async def _machinery(
     events: Callable[[EventStore], EventStore] | None = None,
     recorded: bool = True,
     iterations: int | None = None,
+    around: ChatAround | None = None,
 ) -> AsyncIterator[_Machinery]:
     settings = tuned(settings)
     async with tracing(settings) as traced, storage(settings, exclusive=True) as opened:
@@ -202,7 +206,7 @@ async def _machinery(
         kept = opened.events if events is None else events(opened.events)
         observer: Tracing = counts if traced is None else Observers(counts, traced)
         tools = tool_runner(settings, kept, opened.events, cache, observer) if recorded else UnrecordedRunner(kept)
-        reasoners = ConfiguredReasoners(settings, opened.events, tools)
+        reasoners = ConfiguredReasoners(settings, opened.events, tools, around)
         contexts = StepContexts(engines, tools, reasoners, memory_store(settings, opened))
         driver = Driver(
             opened.builds,
