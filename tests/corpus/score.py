@@ -1,6 +1,6 @@
-"""How much of what people write is understood: `python tests/corpus/score.py [--engine sketch] [--first N] [--more]`.
+"""How much of what people write is understood: `python tests/corpus/score.py [--engine sketch] [--first N] [--more|--third]`.
 
-Reads every prompt of tests/corpus/prompts.yaml (`--more`: more.yaml) with the rules reasoner and holds the constraints
+Reads every prompt of tests/corpus/prompts.yaml (`--more`: more.yaml, `--third`: third.yaml) with the rules reasoner and holds the constraints
 against the wishes that were written down by hand. A wish is *met* when an explicit constraint holds it, *said* when the
 assumptions, the question or the words not understood name it, and else *silent*: lost without a word. What nobody can
 turn into a constraint (`?words`) must be listed as not understood.
@@ -38,7 +38,7 @@ from app.model.record import BuildRequest, EngineChoice
 from app.reasoning.prompt.extract import extract_from
 from app.wiring import ConfiguredEngines
 
-CORPUS, MORE = (Path(__file__).parent / name for name in ("prompts.yaml", "more.yaml"))
+CORPUS, MORE, THIRD = (Path(__file__).parent / f"{name}.yaml" for name in ("prompts", "more", "third"))
 RENAMED = {"without": "exclude"}
 SAME = {
     "yes": {"true"},
@@ -222,12 +222,14 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", choices=("pob", "sketch"), default="pob")
     parser.add_argument("--first", type=int, default=None, help="only so many prompts")
-    parser.add_argument("--more", action="store_true", help="the prompts of more.yaml")
+    further = parser.add_mutually_exclusive_group()
+    further.add_argument("--more", action="store_const", const=MORE, dest="corpus", help="the prompts of more.yaml")
+    further.add_argument("--third", action="store_const", const=THIRD, dest="corpus", help="the prompts of third.yaml")
     chosen = parser.parse_args()
     choice: EngineChoice = chosen.engine
     room = ConfiguredEngines(Settings())
     try:
-        score = await score_of(await room.engine(choice), load(MORE if chosen.more else CORPUS)[: chosen.first])
+        score = await score_of(await room.engine(choice), load(chosen.corpus or CORPUS)[: chosen.first])
     finally:
         await room.close()
     print("\n".join(score.lines()))
