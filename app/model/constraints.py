@@ -10,8 +10,8 @@ from types import MappingProxyType
 from pydantic import Field
 
 from app.model.base import Model
-from app.model.names import GearTier, Goal, Provenance
-from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, HITS, MOVEMENT, RESISTANCES
+from app.model.names import Attribute, GearTier, Goal, Provenance
+from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, HITS, MOVEMENT, RESISTANCES
 
 InvariantValue = str | int | float | bool | list[str] | None
 
@@ -139,6 +139,9 @@ _TABLE = (
     _target("energy_shield", "Energy Shield", Figure(("EnergyShield",), "Energy Shield")),
     _target("mana", "mana", Figure(("Mana",), "mana")),
     _target("spirit", "Spirit", Figure(("Spirit",), "Spirit")),
+    _target("strength", "Strength", Figure((ATTRIBUTE_METRICS[Attribute.STRENGTH],), "Strength")),
+    _target("dexterity", "Dexterity", Figure((ATTRIBUTE_METRICS[Attribute.DEXTERITY],), "Dexterity")),
+    _target("intelligence", "Intelligence", Figure((ATTRIBUTE_METRICS[Attribute.INTELLIGENCE],), "Intelligence")),
     _target("armour", "armour", Figure(("Armour",), "armour")),
     _target("evasion", "evasion rating", Figure(("Evasion",), "evasion")),
     _target("fire_resistance", "fire resistance", Figure(("FireResist",), "percent")),

@@ -1,9 +1,9 @@
-"""How much of what people write is understood: `python tests/corpus/score.py [--engine sketch] [--first N] [--more|--third]`.
+"""How much of what people write is understood: `python tests/corpus/score.py [--engine sketch] [--first N]`.
 
-Reads every prompt of tests/corpus/prompts.yaml (`--more`: more.yaml, `--third`: third.yaml) with the rules reasoner and holds the constraints
-against the wishes that were written down by hand. A wish is *met* when an explicit constraint holds it, *said* when the
-assumptions, the question or the words not understood name it, and else *silent*: lost without a word. What nobody can
-turn into a constraint (`?words`) must be listed as not understood.
+Reads every prompt of tests/corpus/prompts.yaml (`--more`: more.yaml, `--third`: third.yaml) with the rules reasoner and
+holds the constraints against the wishes that were written down by hand. A wish is *met* when an explicit constraint
+holds it, *said* when the assumptions, the question or the words not understood name it, and else *silent*: lost without
+a word. What nobody can turn into a constraint (`?words`) must be listed as not understood.
 
 The other way round, an explicit value that no wish of the prompt asks for is *unasked*; where its words are those of a
 wish that is met, it is a second reading of them ("CI" names a keystone and says how one defends), else a false one.

@@ -387,6 +387,7 @@ _KEY = {
     "fire resistance": "FireResist", "cold resistance": "ColdResist", "lightning resistance": "LightningResist",
     "chaos resistance": "ChaosResist", "chance to block": "EffectiveBlockChance", "chance to evade": "EvadeChance",
     "attacks per second": "Speed", "casts per second": "Speed",
+    "Strength": "Str", "Dexterity": "Dex", "Intelligence": "Int",
     "largest physical hit survived": "PhysicalMaximumHitTaken",
     "largest chaos hit survived": "ChaosMaximumHitTaken", "mana per use of the main skill": "ManaCost",
 }  # fmt: skip

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Question, shown
-from app.model.names import Goal, Provenance
+from app.model.names import GearTier, Goal, Provenance
 from app.reasoning.prompt.page import Span, together
 from app.reasoning.prompt.phrases import PromptReading
 
@@ -122,8 +122,7 @@ class Draft:
 def settle_demands(draft: Draft, reading: PromptReading) -> None:
     """Settle everything that does not say who the character is."""
     _level(draft, reading)
-    if found := reading.of("gear"):
-        draft.explicit("gear", *found[0])
+    _one_of(draft, "gear", sorted(reading.of("gear"), key=lambda pair: pair[0] != GearTier.MIRROR))
     draft.default("gear", "no gear quality was named")
     _goal(draft, reading)
     _defence(draft, reading)
@@ -135,8 +134,7 @@ def settle_demands(draft: Draft, reading: PromptReading) -> None:
     if found := reading.of("hardcore"):
         draft.explicit("hardcore", found[0][0] == "true_words", found[0][1])
     draft.default("hardcore", "hardcore was not mentioned")
-    if budget := reading.of("budget"):
-        draft.explicit("budget", *budget[0])
+    _one_of(draft, "budget", reading.of("budget"))
     if reading.exclusions:
         draft.quoted("exclude", [(span.phrase, span) for span in reading.exclusions])
     for target in reading.targets:
@@ -145,6 +143,16 @@ def settle_demands(draft: Draft, reading: PromptReading) -> None:
             label = INVARIANTS[target.name].label
             draft.assume(f'{label}: {shown(known)} was asked for already, so I left "{target.span.quote}" aside.')
         draft.explicit(target.name, target.value, target.span)
+
+
+def _one_of(draft: Draft, name: str, found: Sequence[tuple[str, Span]]) -> None:
+    """Set a field that has one value from the first words for one, and say which other words that leaves aside."""
+    for value, span in found[1:]:
+        if value != found[0][0] and span.quote != found[0][1].quote:
+            chosen = f'"{found[0][1].quote}"'
+            draft.assume(f'{INVARIANTS[name].label}: {chosen} was taken, so I left "{span.quote}" aside.')
+    if found:
+        draft.explicit(name, *found[0])
 
 
 def _level(draft: Draft, reading: PromptReading) -> None:

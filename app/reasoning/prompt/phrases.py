@@ -13,7 +13,7 @@ from app.reasoning.prompt.page import Page, Span
 from app.reasoning.prompt.targets import Target, read_targets
 
 _LEVEL = re.compile(
-    r"\b(?:level|lvl|lv)\s*+(?:[:=]\s*+)?(-?\d{1,9})\b(?!\s*(?:-|to)\s*\d)"
+    r"\b(?:level|lvl|lv|niveau|nivel|livello|stufe|poziom)\s*+(?:[:=]\s*+)?(-?\d{1,9})\b(?!\s*(?:-|to)\s*\d)"
     r"|\b(\d{1,9})\s*+(?:st|nd|rd|th)?[\s-]*+(?:level|lvl)\b"
 )
 _BUDGET = re.compile(

@@ -24,15 +24,20 @@ _LEAST = re.compile(
     r"at ?least|over\b|above\b|(?<!no )(?<!not )(?:more than|greater than|higher than)|no(?:t)? less than|not under"
     r"|exceed|>|\u2265|mindestens|mehr als|uber\b|minimum|min\b|plus de|au moins|mas de|al menos|ponad"
 )
+_NOT_UNDER = re.compile(
+    r"\b(?:without|not|never|dont|cant|nicht|sans|sin)(?: (?:dropping|drop|drops|falling|fall|going|go|getting|get))?"
+    r" (?:below|under|less than|lower than)\b"
+)
 _AROUND = frozenset(
-    {"a", "about", "above", "al", "als", "an", "and", "approx", "approximately", "around", "at", "atleast", "au",
-     "below", "ca", "chance", "circa", "combined", "de", "even", "exceed", "fewer", "for", "get", "gets", "greater",
-     "has", "have", "having", "higher", "hit", "hits", "hochstens", "in", "is", "least", "less", "like", "lower",
-     "mas", "max", "maximal", "maximum", "mehr", "menos", "min", "mindestens", "minimum", "moins", "more", "most",
-     "my", "need", "no", "not", "of", "or", "over", "overall", "percent", "plus", "ponad", "pure", "rating", "raw",
+    {"a", "about", "above", "al", "als", "an", "and", "approx", "approximately", "around", "at", "atleast",
+     "au", "below", "ca", "chance", "circa", "combined", "de", "drop", "dropping", "drops", "even", "exceed",
+     "fall", "falling", "fewer", "for", "get", "gets", "go", "going", "greater", "has", "have", "having",
+     "higher", "hit", "hits", "hochstens", "in", "is", "least", "less", "like", "lower", "mas", "max",
+     "maximal", "maximum", "mehr", "menos", "min", "mindestens", "minimum", "moins", "more", "most", "my",
+     "need", "no", "not", "of", "or", "over", "overall", "percent", "plus", "ponad", "pure", "rating", "raw",
      "reach", "reaching", "real", "roughly", "some", "survive", "survives", "surviving", "sustained", "take",
-     "takes", "taking", "tank", "than", "the", "to", "total", "uber", "under", "unreserved", "up", "value", "want",
-     "weniger", "with"}
+     "takes", "taking", "tank", "than", "the", "to", "total", "uber", "under", "unreserved", "up", "value",
+     "want", "weniger", "with"}
 )  # fmt: skip
 _SIGN = re.compile(r"[:=<>\u2264\u2265]")
 _CAPPED = frozenset({"capped", "cap", "caps", "maxed", "max", "full", "maximum", "capping"})
@@ -110,15 +115,14 @@ def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Tar
         if page.breaks(start - 1, start) or page.words[start - 1].text in {"with", "and", "for", "in", "the", "my"}:
             break
         start -= 1
-    if (rate := _RATE.match(page.text, page.words[end - 1].end)) is not None:
-        end = page.covering(page.words[start].start, rate.end())[1]
-    if end < len(page.words) and page.words[end].text in {"minimum", "min", "mindestens"} and page.free(end, end + 1):
-        end += 1
-    while end < len(page.words) - 1 and page.join(end, end + 2) in {"or more", "at least", "or higher", "or above"}:
-        end += 2
+    end = _end_of_bound(page, start, end)
+    least_of = _NOT_UNDER.search(page.text, page.words[max(0, start - 2)].start, page.words[end - 1].end)
+    if least_of is not None:
+        start = min(start, page.covering(*least_of.span())[0])
     span = page.span(start, end)
     page.take(start, end)
     around = page.text[page.words[start - 1].end if start else 0 : page.words[end - 1].end]
+    around = _NOT_UNDER.sub("at least", around)
     most, least = bool(_MOST.search(around)), bool(_LEAST.search(around))
     fitting = tuple(name for name in chosen.names if most == least or _figure(name).at_most == most)
     if not fitting:
@@ -132,6 +136,17 @@ def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Tar
                 Target(f"{one}_resistance", value, span) for one, value in zip(_ELEMENTS, values, strict=False) if value
             ]
     return [Target(name, amount.value, span) for name in names]
+
+
+def _end_of_bound(page: Page, start: int, end: int) -> int:
+    """Return where an amount ends together with "per second" or "or more" behind it."""
+    if (rate := _RATE.match(page.text, page.words[end - 1].end)) is not None:
+        end = page.covering(page.words[start].start, rate.end())[1]
+    if end < len(page.words) and page.words[end].text in {"minimum", "min", "mindestens"} and page.free(end, end + 1):
+        end += 1
+    while end < len(page.words) - 1 and page.join(end, end + 2) in {"or more", "at least", "or higher", "or above"}:
+        end += 2
+    return end
 
 
 def _nearer(page: Page, amount: _Amount, left: _Named | None, right: _Named | None, following: int) -> _Named | None:
@@ -215,7 +230,7 @@ def _can_be(name: str, amount: _Amount) -> bool:
 
 _MOST_RATE, _MOST_PERCENT, _LEAST_POINTS, _MOST_POOL = 50.0, 300.0, 100.0, 100_000.0
 """What a figure can be: nobody attacks faster, has more percent or life, or asks for less life or damage."""
-_SMALL = frozenset({"spirit", "mana_cost", "mana"})
+_SMALL = frozenset({"spirit", "mana_cost", "mana", "strength", "dexterity", "intelligence"})
 _POOLS = frozenset({"life", "energy_shield", "mana", "spirit", "mana_cost"})
 
 
@@ -231,7 +246,8 @@ def _capped(page: Page) -> list[Target]:
     for i, word in enumerate(page.words):
         if word.text not in _CAPPED or not page.free(i, i + 1):
             continue
-        after = _named(page, i + 1, None) if i + 1 < len(page.words) else None
+        follows = i + 1 < len(page.words) and not page.breaks(i, i + 1)
+        after = _named(page, i + 1, None) if follows else None
         starts = range(max(0, i - _LONGEST), i)
         before = next((one for at in starts if (one := _named(page, at, None)) and one.end == i), None)
         if before is None and i and page.words[i - 1].text in {"are", "at", "to", "is"}:

@@ -10,7 +10,7 @@ from app.model.constraints import InvariantSet
 from app.model.record import BuildRequest
 from app.reasoning.prompt.extract import extract_from
 from tests.corpus.names import catalogue_of
-from tests.corpus.score import MORE, Wish, load, scored
+from tests.corpus.score import MORE, THIRD, Wish, load, scored
 
 LEAST_RECALL = 0.75
 """The sketch engine knows 30 skills and no unique of those that people name; what it lacks it must say."""
@@ -26,7 +26,7 @@ def understood(prompt: str, catalogue: Catalogue) -> InvariantSet:
 
 
 def test_what_a_small_engine_does_not_know_is_said(sketch: Catalogue) -> None:
-    score = scored(sketch, [*load(), *load(MORE)])
+    score = scored(sketch, [*load(), *load(MORE), *load(THIRD)])
 
     assert score.silent == []
     assert score.unlisted == []

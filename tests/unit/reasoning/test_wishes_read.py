@@ -33,6 +33,13 @@ def understood(prompt: str, catalogue: Catalogue) -> InvariantSet:
         ("cast rate 5/s", {"cast_rate": 5}),
         ("60-90k ehp", {"ehp": 60e3}),
         ("level 90 5k life", {"level": 90, "life": 5e3}),
+        ("niveau 80, 2.5k str", {"level": 80, "strength": 2500}),
+        ("without dropping below 25k ehp", {"ehp": 25e3, "exclude": None}),
+        ("dps over 300k but never under 25k ehp", {"dps": 300e3, "ehp": 25e3}),
+        ("elemental resistances maxed, chaos res", {"elemental_resistances": 75, "chaos_resistance": None}),
+        ("bis, mirror tier", {"gear": "mirror"}),
+        ("phys to cold", {"damage_type": "cold"}),
+        ("nothing too squishy", {"style": "tanky"}),
     ],
 )
 def test_figures_become_targets(prompt: str, targets: dict[str, float | None], catalogue: Catalogue) -> None:
@@ -66,6 +73,13 @@ def test_what_is_ruled_out_is_not_also_wished_for(prompt: str, excluded: list[st
 
     assert found.get("exclude") == excluded
     assert found.get("style") is None
+
+
+def test_of_two_words_for_one_answer_the_other_is_named(catalogue: Catalogue) -> None:
+    found = understood("cheap spark sorceress, endgame gear", catalogue)
+
+    assert found.get("gear") == "starter"
+    assert 'Gear: "cheap" was taken, so I left "endgame gear" aside.' in found.assumptions
 
 
 def test_words_that_belong_to_nothing_are_listed_as_written(catalogue: Catalogue) -> None:
