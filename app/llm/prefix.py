@@ -1,7 +1,7 @@
 """How much of what a model is sent it was sent before: what providers can answer from their prompt caches.
 
-Tokens are estimated at four characters each. A request is the text that providers make of it: tools and the form of the
-answer first, then the messages; changing a tool or the form changes all of it.
+Tokens are estimated at four characters each. A request is the text that providers make of it: tools first, then the schema
+of the answer where one is sent, then the messages; changing a tool or the schema changes all of it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class StepSpending(Model):
 
 def text_of(request: ChatRequest) -> str:
     """Return the request as one text, in the order in which providers put it before the model."""
-    form = [] if request.form.answer is None else [_json(request.form.answer)]
+    bound = request.form.answer is not None and (request.form.tools == "none" or not request.tools)
+    form = [_json(request.form.answer)] if bound else []
     return "\n".join([*(_json(tool.model_dump()) for tool in request.tools), *form, *map(_said, request.messages)])
 
 

@@ -134,6 +134,8 @@ def test_what_was_sent_before_is_a_prefix_of_an_earlier_request_to_the_same_mode
     for changed in (ask("x" * 4000, tools=1), ask("x" * 4000, form=Form(answer={"type": "object"}))):
         rows = spending([Exchange(step="a", request=first), Exchange(step="a", request=changed)])
         assert rows[-1].again < 10, "tools and the form of the answer come first"
+    with_tools = ask("x" * 4000, tools=1, form=Form(answer={"type": "object"}))
+    assert text_of(with_tools) == text_of(ask("x" * 4000, tools=1)), "beside tools that may be called none is sent"
     same_tools = ask("x" * 4000, "more", form=Form(tools="none"))
     assert spending([Exchange(step="a", request=first), Exchange(step="a", request=same_tools)])[-1].again == 1002
 
