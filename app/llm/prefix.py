@@ -1,7 +1,7 @@
 """How much of what a model is sent it was sent before: what providers can answer from their prompt caches.
 
-Tokens are estimated at four characters each. A request is the text that providers make of it: tools first, then the schema
-of the answer where one is sent, then the messages; changing a tool or the schema changes all of it.
+Tokens are estimated at four characters each. A request is the text that providers make of it: tools first, then the
+schema of the answer where one is sent, then the messages; changing a tool or the schema changes all of it.
 """
 
 from __future__ import annotations

@@ -152,11 +152,12 @@ class EquipUnique(_Move):
 
 
 class CraftItem(_Move):
-    """Craft the item of a slot anew, on this base where one is named."""
+    """Craft the item of a slot anew, on this base where one is named; `wants` are words of lines that it must have."""
 
     op: Literal["craft_item"]
     slot: Name
     base: Name | None = None
+    wants: Annotated[list[Name], Field(max_length=6)] = Field(default_factory=list)
 
 
 Move = Annotated[
@@ -182,18 +183,20 @@ def named_after(moves: Sequence[Move]) -> str:
                 words.append(f"give back {passive}")
             case EquipUnique(unique=unique):
                 words.append(f"wear {unique}")
-            case CraftItem(slot=slot):
-                words.append(f"craft {slot}")
+            case CraftItem(slot=slot, wants=wants):
+                words.append(f"craft {slot}" + (f" with {', '.join(wants)}" if wants else ""))
     return "; ".join(words)
 
 
 class Trial(Model):
     """What moves would do: the asked figures, and by how much the build's score would rise (None = not possible).
 
-    `problem`: why it is not possible, or not allowed. `made`: what had to be worked out first, such as an item.
+    `parts`: by how much each part of the score would change; together they are the gain. `problem`: why it is not
+    possible, or not allowed. `made`: what had to be worked out first, such as an item.
     """
 
     figures: Mapping[str, float] = Field(default_factory=dict)
     gain: float | None = None
+    parts: Mapping[str, float] = Field(default_factory=dict)
     problem: str = ""
     made: tuple[str, ...] = ()

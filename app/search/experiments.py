@@ -62,12 +62,17 @@ class MoveExperimenter:
         return changed(tried, made=wished.made)
 
     async def _tried(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Trial]:
-        wanted = list(dict.fromkeys([*self.incumbent.objective.metrics, *metrics]))
+        objective = self.incumbent.objective
+        wanted = list(dict.fromkeys([*objective.metrics, *metrics]))
+        now = objective.parts(self.incumbent.outputs)
         trials = []
         for outputs in await self.incumbent.session.what_if(candidates, wanted):
+            if not outputs:
+                trials.append(Trial(problem="the engine cannot try this"))
+                continue
             figures = {name: outputs[name] for name in metrics if name in outputs}
-            gain = self.incumbent.objective.score(outputs) - self.incumbent.score
-            trials.append(Trial(figures=figures, gain=gain) if outputs else Trial(problem="the engine cannot try this"))
+            parts = {name: worth - now[name] for name, worth in objective.parts(outputs).items()}
+            trials.append(Trial(figures=figures, gain=objective.score(outputs) - self.incumbent.score, parts=parts))
         return trials
 
     async def rank_supports(self, skill: str) -> list[tuple[str, Trial]]:

@@ -277,7 +277,8 @@ class MoveReader:
         slot = next((slot for slot in blueprint.items if slot.casefold() == move.slot.casefold()), None)
         if slot is None or slot.startswith(("Flask", "Charm")):
             raise UnknownFact(f"nothing is crafted in {move.slot!r}; there are {', '.join(sorted(blueprint.items))}")
-        item, lines = await crafted(self._ctx, self._incumbent, slot, move.base or blueprint.items[slot].base)
+        base = move.base or blueprint.items[slot].base
+        item, lines = await crafted(self._ctx, self._incumbent, slot, base, move.wants)
         return MoveChanges((Equip(item=item),), (item.base, *lines))
 
 

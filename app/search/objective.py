@@ -104,6 +104,9 @@ with distance, so that a target out of reach does not spoil everything else."""
 WITHIN_REACH = 4.0
 """Up to this multiple of what is good a target for damage or EHP is a floor; one beyond it is merely worked towards."""
 
+HITS_AND_RECOVERY, TARGETS = "hits and recovery", "targets"
+"""Names of parts of the score that are no figure of the engine: hits survived with recovery; what must be reached."""
+
 _GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
 ALL_GUARDS = frozenset(Guard)
 
@@ -139,17 +142,27 @@ class Objective:
         """Return the score, or minus infinity when the candidate could not be tried (no outputs)."""
         if not outputs:
             return -math.inf
-        damage = self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps)
-        life = self.ehp_weight * worth(outputs.get(EHP, 0.0), self.floors.ehp)
+        part = self.parts(outputs)
+        guarded = sum(-part[guard.value] for guard in sorted(self.guards))
+        life = part[EHP] + part[HITS_AND_RECOVERY]
+        return part[DPS] + life - guarded + part[TARGETS] + part[MOVEMENT]
+
+    def parts(self, outputs: Mapping[str, float]) -> dict[str, float]:
+        """Return what each thing that is looked at adds to the score; together they are the score."""
         lacking = self.shortfalls(outputs)
-        guarded = sum(
-            _GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0) * lacking[guard]
+        guarded = {
+            guard.value: -(_GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0) * lacking[guard])
             for guard in sorted(self.guards)
-        )
-        life += self.ehp_weight * self.weakness(outputs)
-        # walking slower than a naked character has its price
-        slow = max(0.0, 1.0 - outputs.get(MOVEMENT, 1.0))
-        return damage + life - guarded - self.missed(outputs) - SLOWNESS * slow
+        }
+        return {
+            DPS: self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps),
+            EHP: self.ehp_weight * worth(outputs.get(EHP, 0.0), self.floors.ehp),
+            HITS_AND_RECOVERY: self.ehp_weight * self.weakness(outputs),
+            **guarded,
+            TARGETS: -self.missed(outputs),
+            # walking slower than a naked character has its price
+            MOVEMENT: -(SLOWNESS * max(0.0, 1.0 - outputs.get(MOVEMENT, 1.0))),
+        }
 
     def weakness(self, outputs: Mapping[str, float]) -> float:
         """Return what weak hits and missing recovery cost, 0 or less; a figure that is not there costs nothing."""

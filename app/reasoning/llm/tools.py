@@ -196,6 +196,9 @@ Metrics = Annotated[
     list[Metric], Field(max_length=8, description="PoB's output names, such as DPS, TotalEHP, Life, FireResist")
 ]
 Moves = Annotated[list[Move], Field(min_length=1, max_length=8)]
+_SMALLEST_PART = 5e-4
+"""Parts of the score that change by less are left out."""
+
 _USUAL = (DPS, EHP, "Life", "EnergyShield", FREE_SPIRIT)
 
 
@@ -223,10 +226,14 @@ class OptimiseTree(Arguments):
 
 
 class Craft(Arguments):
-    """A slot, and the base to craft on where it matters."""
+    """A slot, the base to craft on where it matters, and what the item must have."""
 
     slot: Text
     base: Text | None = None
+    wants: Annotated[
+        list[Text],
+        Field(max_length=6, description="words of lines that it must have: mana, fire resistance, spell damage"),
+    ] = Field(default_factory=list)
 
 
 class ExperimentRow(Arguments):
@@ -283,7 +290,7 @@ class BuildTrials:
 
     async def craft(self, asked: Craft) -> dict[str, Any]:
         """Return the item and what it would do."""
-        move = CraftItem(op="craft_item", slot=asked.slot, base=asked.base)
+        move = CraftItem(op="craft_item", slot=asked.slot, base=asked.base, wants=asked.wants)
         (trial,) = await self._experimenter.experiment([[move]], list(_USUAL))
         return shown(trial)
 
@@ -295,8 +302,11 @@ class BuildTrials:
 
 
 def shown(trial: Trial) -> dict[str, Any]:
-    """Return a trial as a model sees it."""
+    """Return a trial as a model sees it: `why` are the parts of the score that change, the most important first."""
     row: dict[str, Any] = {"gain": None if trial.gain is None else round(trial.gain, 5)}
+    parts = sorted(trial.parts.items(), key=lambda part: (-abs(part[1]), part[0]))
+    if why := {name: round(change, 4) for name, change in parts if abs(change) >= _SMALLEST_PART}:
+        row["why"] = why
     row |= {name: round(value, 2) for name, value in trial.figures.items()}
     if trial.made:
         row["made"] = list(trial.made)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.core.errors import UnknownFact
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import AffixRoll, Equip, GearItem
 from app.model.facts import AffixFact, BaseFact
@@ -61,6 +62,11 @@ class SlotPool:
     def sockets(self, base: str) -> int:
         """Return the rune sockets of an item of the base."""
         return socket_count(self.bases[base])
+
+    def tells(self, option: GearOption, words: str) -> bool:
+        """Say whether a line of an affix or rune has all of the words, in any order."""
+        lines = self.affixes[option.id].lines if option.id in self.affixes else self.rune_lines.get(option.id, ())
+        return any(set(phrase(words).split()) <= set(phrase(line).split()) for line in lines)
 
     def without(self, banned: set[str]) -> SlotPool:
         """Return the pool without these affixes and runes."""
@@ -201,11 +207,16 @@ def made_of(pool: SlotPool, counts: Mapping[GearOption, int]) -> GearItem:
     return item
 
 
-async def crafted(ctx: SearchContext, incumbent: Incumbent, slot: str, base_name: str) -> tuple[GearItem, list[str]]:
+async def crafted(
+    ctx: SearchContext, incumbent: Incumbent, slot: str, base_name: str, wants: Sequence[str] = ()
+) -> tuple[GearItem, list[str]]:
     """Return the best item found for the slot on the base, within the gear tier, and its lines.
 
+    `wants`: words of lines that it must have, such as "mana"; of the affixes that say one the best is taken first.
+
     Raises:
-        UnknownFact: the base does not exist, does not fit the slot or cannot be had by this character.
+        UnknownFact: the base does not exist, does not fit the slot or cannot be had by this character, or nothing that
+            still fits says what is wanted.
     """
     known = usable(await ctx.engine.facts.bases(), ctx)
     base = next((b for b in known if b.name.casefold() == base_name.casefold() and slot_fits(b, slot)), None)
@@ -216,16 +227,29 @@ async def crafted(ctx: SearchContext, incumbent: Incumbent, slot: str, base_name
     for required in sorted(pool.required):
         fact = pool.affixes[required]
         item = with_option(item, GearOption(slot, fact.side, fact.id), pool)
+    for want in wants:
+        options = [option for option in pool.options() if _fits(option, item, pool) and pool.tells(option, want)]
+        if not options:
+            raise UnknownFact(f"nothing that still fits on a {base.name} of this gear tier says {want!r}")
+        item, _ = await _with_best(incumbent, item, options, pool)
     while True:  # the addition that helps most, until none helps or nothing more fits
         options = [option for option in pool.options() if _fits(option, item, pool)]
-        items = [with_option(item, option, pool) for option in options]
-        gains = await incumbent.gains([[Equip(item=one)] for one in (item, *items)])
-        best = max(range(1, len(gains)), key=lambda i: (gains[i], -i), default=0)
-        if not best or gains[best] <= gains[0] + EPSILON:
+        better, gain = await _with_best(incumbent, item, options, pool)
+        if gain <= EPSILON:
             break
-        item = items[best - 1]
+        item = better
     lines = [line for roll in (*item.prefixes, *item.suffixes) for line in pool.affixes[roll.id].lines]
     return item, [*lines, *item.runes]
+
+
+async def _with_best(
+    incumbent: Incumbent, item: GearItem, options: Sequence[GearOption], pool: SlotPool
+) -> tuple[GearItem, float]:
+    """Return the item with the option that helps most, the first of equals, and what it adds to the score."""
+    items = [with_option(item, option, pool) for option in options]
+    gains = await incumbent.gains([[Equip(item=one)] for one in (item, *items)])
+    best = max(range(1, len(gains)), key=lambda i: (gains[i], -i), default=0)
+    return (items[best - 1] if best else item), (gains[best] - gains[0] if gains[best] > gains[0] else 0.0)
 
 
 def _fits(option: GearOption, item: GearItem, pool: SlotPool) -> bool:

@@ -12,7 +12,7 @@ from app.core.errors import UnknownFact
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import AffixFact, BaseFact, UniqueFact
-from app.model.moves import Move
+from app.model.moves import Move, named_after
 from app.model.names import Provenance
 from app.search.experiments import MoveExperimenter
 from tests.fakes.arithmetic import World, active, node, support
@@ -164,6 +164,24 @@ async def test_a_crafted_item_has_what_helps_and_no_more(context: Context) -> No
     assert await found.keep(craft) == ""
     ring = found.incumbent.blueprint.items["Ring 1"]
     assert ({roll.id for roll in ring.prefixes}, {roll.id for roll in ring.suffixes}) == ({"hotter"}, {"vast"})
+
+
+async def test_a_crafted_item_has_what_was_wanted_first(context: Context) -> None:
+    found = await shop(context, START.model_copy(update={"items": WORN}), geared())
+    fame, unknown = (moves({"op": "craft_item", "slot": "Ring 1", "wants": [want]}) for want in ("FAME", "experience"))
+    trial, refused = await found.experiment([fame, unknown], ["DPS"])
+    assert trial.made == ("Gold Ring", "35 inc", "5 fame", "200 life")
+    assert trial.figures["DPS"] == pytest.approx(135)
+    assert refused.problem == "nothing that still fits on a Gold Ring of this gear tier says 'experience'"
+    assert named_after(fame) == "craft Ring 1 with FAME"
+
+
+async def test_a_gain_is_told_with_its_parts(context: Context) -> None:
+    found = await shop(context)
+    (trial,) = await found.experiment([supports("fifty")], ["DPS"])
+    assert trial.gain == pytest.approx(sum(trial.parts.values()))
+    assert trial.parts["DPS"] > 0
+    assert {name for name, change in trial.parts.items() if change} == {"DPS"}
 
 
 async def test_a_unique_is_worn_within_the_gear_tier(context: Context) -> None:

@@ -30,6 +30,30 @@ def test_a_candidate_without_outputs_is_worst_of_all() -> None:
     assert OBJECTIVE.score({}) == -math.inf
 
 
+@pytest.mark.parametrize(
+    ("broken", "part"),
+    [
+        ({"DPS": 900.0}, "DPS"),
+        ({"TotalEHP": 900.0}, "TotalEHP"),
+        ({"FireResist": 10.0}, "resistance"),
+        ({"SpiritUnreserved": -20.0}, "spirit"),
+        ({"ManaPerSecondCost": 90.0}, "sustain"),
+        ({"ReqStr": 90.0}, "attributes"),
+        ({"EffectiveMovementSpeedMod": 0.7}, "EffectiveMovementSpeedMod"),
+        ({"PhysicalMaximumHitTaken": 10.0}, "hits and recovery"),
+        ({"Life": 10.0}, "targets"),
+    ],
+)
+def test_the_parts_of_a_score_say_what_it_lost(broken: dict[str, float], part: str) -> None:
+    """The score is the sum of its parts, and only the part that a figure belongs to changes with it."""
+    objective = replace(OBJECTIVE, minima={"Life": 1000.0})
+    good = GOOD | {"Life": 1000.0, "PhysicalMaximumHitTaken": 1e6}
+    fine, worse = objective.parts(good), objective.parts(good | broken)
+    assert sum(worse.values()) == pytest.approx(objective.score(good | broken))
+    assert {name for name in fine if fine[name] != worse[name]} == {part}
+    assert worse[part] < fine[part]
+
+
 def test_floors_come_before_trade() -> None:
     """Doubling damage that is good already does not pay for effective hit points below the floor."""
     greedy = GOOD | {"DPS": 200_000.0, "TotalEHP": 3_000.0}

@@ -19,6 +19,7 @@ from app.reasoning.llm.tools import (
     ReadStats,
     RunExperiment,
     SupportSearch,
+    shown,
 )
 from tests.fakes.engine import FactsEngine
 
@@ -66,12 +67,17 @@ class Shop:
         return []
 
 
+def test_a_loss_says_what_it_comes_from() -> None:
+    parts = {"DPS": -0.21, "attributes": -3.66, "TotalEHP": 0.0, "targets": 0.0001}
+    assert shown(Trial(gain=-3.87, parts=parts)) == {"gain": -3.87, "why": {"attributes": -3.66, "DPS": -0.21}}
+
+
 async def test_trials_as_a_model_sees_them() -> None:
     shop = Shop()
     trials = BuildTrials(shop)
     assert await trials.stats(ReadStats(metrics=["DPS", "Missing"])) == {"DPS": 10.12}
-    assert (await trials.craft(Craft(slot="Ring 1")))["made"] == ["Ruby Ring"]
-    assert shop.tried == [[CraftItem(op="craft_item", slot="Ring 1")]]
+    assert (await trials.craft(Craft(slot="Ring 1", wants=["mana"])))["made"] == ["Ruby Ring"]
+    assert shop.tried == [[CraftItem(op="craft_item", slot="Ring 1", wants=["mana"])]]
     table = await trials.experiment(
         RunExperiment.model_validate(
             {"variants": [{"name": "v", "changes": [{"op": "remove_skill", "skill": "Arc"}]}], "metrics": ["DPS"]}
