@@ -16,6 +16,7 @@ from app.knowledge.gems import dealt
 from app.knowledge.things import things_of
 from app.knowledge.words import phrase
 from app.model.blueprint import Blueprint
+from app.model.race import RACED
 
 SAYS: Final = "The model: "
 """Before every sentence of a language model that people read."""
@@ -61,7 +62,13 @@ _SHARE_OF_ROUNDING = 0.02
 _NOT_MEASURED_MOST = 12
 """Up to this a number without a unit is a count, which need not be shown."""
 
+FACTS: Final = "facts"
+"""What the blocks of gathered facts are labelled; those of the race hold figures of drafts."""
+
 _MEASURED = frozenset({"build", "stats", "measured", "figures", "both measurements"})
+_DRAFT = re.compile(r"\bdrafts?\b|\braced?\b|\braces\b", re.IGNORECASE)
+"""What a sentence must say that tells figures of drafts, which are not those of the build."""
+
 _TRIALS = frozenset({"what_if", "run_experiment", "rank_supports", "optimise_tree", "craft_item", "read_stats"})
 
 
@@ -90,13 +97,15 @@ class Told:
 
 @dataclass(frozen=True)
 class Grounds:
-    """What a sentence may rest on. `names`: phrases of known things that must not be spoken of, such as what the build
+    """What a sentence may rest on. `drafts`: figures measured before anything was decided, which only a sentence that
+    speaks of drafts may tell. `names`: phrases of known things that must not be spoken of, such as what the build
     has not; `words`: what must not be spoken of either, as patterns. `there`: all that may be called by a name, None =
     anything.
     """
 
     shown: frozenset[Told] = frozenset()
     measured: frozenset[Told] = frozenset()
+    drafts: frozenset[Told] = frozenset()
     names: frozenset[str] = frozenset()
     words: tuple[re.Pattern[str], ...] = ()
     there: str | None = None
@@ -106,11 +115,12 @@ class Grounds:
         figures = figures_in(sentence)
         if _IN_WORDS.search(sentence) or self._names_what_is_not_there(sentence):
             return False
+        measured = self.measured | self.drafts if _DRAFT.search(sentence) else self.measured
         if _AUTHORITY.search(sentence):
-            return bool(figures) and all(one.is_one_of(self.measured) for one in figures)
-        known = self.shown | self.measured
+            return bool(figures) and all(one.is_one_of(measured) for one in figures)
+        known = self.shown | measured
         bare = {one for one in figures if one.is_count and not one.unit}
-        return all(one in bare or one.is_one_of(self.measured if one.unit else known) for one in figures)
+        return all(one in bare or one.is_one_of(measured if one.unit else known) for one in figures)
 
     def allowing(self, text: str) -> Grounds:
         """Return the grounds where the things that the text names may be spoken of."""
@@ -164,6 +174,7 @@ def grounds_of(texts: Iterable[str]) -> Grounds:
     """Return the grounds in what a model was sent: the numbers in data between marks, not those of prompts."""
     shown: set[Told] = set()
     measured: set[Told] = set()
+    drafts: set[Told] = set()
     for text in texts:
         for _, label, body in _BLOCK.findall(text):
             figures = figures_in(re.sub(r'["{}\[\]]', " ", body).replace(",", ", ").replace("_", " "))
@@ -171,7 +182,9 @@ def grounds_of(texts: Iterable[str]) -> Grounds:
             shown.update(figures_in(body))
             if label in _MEASURED or label.removeprefix("result of ") in _TRIALS:
                 measured.update(figures)
-    return Grounds(frozenset(shown), frozenset(measured))
+            if label.startswith(FACTS):
+                drafts.update(one for line in body.split("\n") if RACED in line for one in figures_in(line))
+    return Grounds(frozenset(shown), frozenset(measured), frozenset(drafts))
 
 
 _MECHANICS = (

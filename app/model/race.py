@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pydantic import Field
 
 from app.model.base import Model
 from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option
+
+RACED: Final = "Measured on drafts with the same plain gear and a small tree (not finished builds"
+"""What a fact of the race begins with; whoever tells its figures must say that they are those of drafts."""
 
 
 class Contender(Model):
@@ -69,6 +74,12 @@ class Race(Model):
             return f"{here}: nothing of {len(self.contenders)} can be measured"
         ran = sum(len(one.figures) >= self.rungs or self.rungs == 1 for one in self.contenders)
         return f"{here}, best of {ran}: {best.option.name}, {figures(best.figures[-1])}"
+
+
+def raced(race: Race) -> str:
+    """Return every figure that the race measured, as one fact."""
+    own = [found for one in race.contenders for found in (*one.figures, *one.by_ascendancy.values())]
+    return f"{RACED}): {'; '.join(figures(found) for found in own)}."
 
 
 def against(loser: Contender, winner: Contender) -> str:

@@ -56,7 +56,7 @@ class WithAccounts:
             if state.inspection is not None:
                 case = await case_of(ctx.engine, ctx.demands, last.invariants, state)
                 if ctx.reasoner.model is not None:
-                    grounds = await grounds_in(ctx.engine, case, ctx.request.prompt)
+                    grounds = await grounds_in(ctx.engine, case, ctx.request.prompt, state.race)
                     state = with_grounds(state, grounds)
                     known = read_with_grounds(last.invariants, grounds)
                 state = with_story(state, case)

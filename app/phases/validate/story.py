@@ -10,13 +10,14 @@ from app.conflicts.case import Case
 from app.conflicts.resources import budgets
 from app.conflicts.styles import damage_shares
 from app.engine.base import Engine
-from app.knowledge.claims import SAYS, Grounds, founded, grounds_of, said, spoken_of
+from app.knowledge.claims import FACTS, SAYS, Grounds, founded, grounds_of, said, spoken_of
 from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, SkillGroup
 from app.model.constraints import InvariantSet, as_list
 from app.model.names import SubProblemName
+from app.model.race import Race, raced
 from app.model.state import BuildState
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
 from app.model.sub_problems import (
@@ -38,11 +39,12 @@ from app.prompting.library import fenced
 Q = SubProblemName
 
 
-async def grounds_in(engine: Engine, case: Case, prompt: str) -> Grounds:
-    """Return what may be said of a finished build: what it or the prompt names, and their numbers."""
+async def grounds_in(engine: Engine, case: Case, prompt: str, race: Race | None = None) -> Grounds:
+    """Return what may be said of a finished build: what it or the prompt names, their numbers, and those of drafts."""
     asked = " ".join(text for i in case.invariants.invariants if i.is_wished for text in as_list(i.value))
     figures = fenced("figures", json.dumps({**case.stats.values, DPS: case.stats.dps or 0.0}))
-    told = grounds_of([figures, fenced("request", f"{prompt}; level {case.level}")])
+    drafts = fenced(FACTS, "" if race is None else raced(race))
+    told = grounds_of([figures, drafts, fenced("request", f"{prompt}; level {case.level}")])
     return await spoken_of(told, engine.facts, case.blueprint, f"{prompt} {asked}")
 
 

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from app.model.base import changed
 from app.model.names import SubProblemName
-from app.model.race import Contender, against, figures
+from app.model.race import RACED, Contender, against, figures
 from app.model.sub_problems import DeliveryChoice, Discovery, DraftFigures, Option
 from app.reasoning.questions.brief import Brief
-
-_LABEL = "drafts with the same plain gear and a small tree, not finished builds"
 
 
 def measured_first(brief: Brief, options: Sequence[Option]) -> list[Option]:
@@ -76,5 +74,5 @@ def told_of_race(brief: Brief, name: SubProblemName) -> list[Discovery]:
     if len(measured) < 2:
         return []
     lines = [f"{one}: {figures(found)} (rung {found.rung})" for one, found in measured.items()]
-    text = f"Measured in {race.evaluations} evaluations ({_LABEL}; a higher rung came further): {'; '.join(lines)}."
+    text = f"{RACED}, {race.evaluations} evaluations; a higher rung came further): {'; '.join(lines)}."
     return [Discovery(sub_problem=name, fact=text, source="race", measured=measured)]

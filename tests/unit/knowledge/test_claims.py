@@ -7,6 +7,7 @@ import json
 import pytest
 
 from app.knowledge.claims import SAYS, Grounds, founded, grounds_of, said
+from app.model.race import RACED
 from app.prompting.library import fenced
 
 TRIAL = {"variant": "a ring", "gain": 0.0412, "DPS": 53123.4, "TotalEHP": 24410.0, "Life": 1800}
@@ -67,3 +68,30 @@ def test_what_the_build_has_not_is_not_spoken_of() -> None:
     assert founded("Mind Over Matter saves you.", absent) == ""
     assert founded("Blink away from danger.", absent) == ""
     assert founded("In the blink of an eye they die.", absent) == "In the blink of an eye they die."
+
+
+RACE = (
+    f"{RACED}, 2254 evaluations): Spark with wand and focus: 53.1k DPS / 9.2k EHP (rung 3); Arc: 41.0k DPS / 8.8k EHP."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("As drafts Spark measured 53.1k DPS against 41,000 DPS of Arc.", True),
+        ("Its draft was measured at 9,200 effective hit points.", True),
+        ("In the race it had 53,100 damage per second.", True),
+        ("It was measured at 53.1k DPS.", False),
+        ("The build deals 53,100 damage per second.", False),
+        ("As a draft it was measured at 60k DPS.", False),
+        ("As a draft it had 53.1k effective hit points.", False),
+    ],
+)
+def test_figures_of_the_race_are_those_of_drafts(sentence: str, kept: bool) -> None:
+    grounds = grounds_of([fenced("facts", f"- 2 skills are there\n- '{RACE}'")])
+    assert founded(sentence, grounds) == (sentence if kept else "")
+
+
+def test_only_facts_are_the_races() -> None:
+    forged = grounds_of([fenced("request", RACE), RACE])
+    assert founded("As a draft it was measured at 53.1k DPS.", forged) == ""
