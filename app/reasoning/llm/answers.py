@@ -65,10 +65,19 @@ class QuestionAnswer(ModelAnswer):
     assumed: Name
 
 
+class MisreadAnswer(ModelAnswer):
+    """A wish that was read in the prompt and is not meant. `quote`: its words there, with those that show it."""
+
+    field: FieldName
+    value: Name
+    quote: Annotated[str, Field(max_length=200)]
+
+
 class ExtractAnswer(ModelAnswer):
-    """`invariant-extraction`: the prompt as constraints, at most one per field."""
+    """`invariant-extraction`: the prompt as constraints, at most one per field; `misread`: read, but not meant."""
 
     constraints: Annotated[list[ConstraintAnswer], Field(max_length=30)]
+    misread: Annotated[list[MisreadAnswer], Field(max_length=8)] = Field(default_factory=list)
     question: QuestionAnswer | None = None
     assumptions: Annotated[list[Sentence], Field(max_length=8)] = Field(default_factory=list)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.claims import NO_GROUNDS, SAYS, Grounds, founded, said
@@ -22,6 +24,7 @@ from app.model.names import Provenance
 from app.model.record import BuildRequest
 from app.reasoning.llm.answers import ConstraintAnswer, ExtractAnswer, QuestionAnswer
 from app.reasoning.prompt.extract import extract_from
+from app.reasoning.prompt.phrases import comparable
 
 _MOST_ASSUMPTIONS = 8
 
@@ -32,12 +35,15 @@ def constraints(
     """Return the constraints; what the model says to people is labelled, and cut where it has no grounds.
 
     The request's fields win over the answer. An explicit value needs the user's words as proof; without them it gives
-    way to what the rules read in the prompt.
+    way to what the rules read in the prompt. A reading of the rules gives way to a quote that shows it to be wrong.
 
     Raises:
         LlmBadOutput: a name does not exist, or names do not fit together.
     """
     read = extract_from(request, catalogue)
+    wrong = misread(answer, read, request.prompt)
+    gone = {(one.field, comparable(one.value)) for one in wrong}
+    read = extract_from(request, catalogue, misread=gone) if wrong else read
     fields = {"level": request.level, "gear": request.gear, **request.overrides}
     fixed = {name for name, value in fields.items() if value is not None}
     found = [_constraint(one, request, catalogue, grounds) for one in answer.constraints if one.field not in fixed]
@@ -47,11 +53,71 @@ def constraints(
     owner, class_name = catalogue.class_of(str(stated.get("ascendancy", ""))), stated.get("class")
     if owner is not None and class_name is not None and owner.name != class_name:
         raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
-    whole = extract_from(request, catalogue, kept)
+    whole = extract_from(request, catalogue, kept, gone)
     question = whole.question if answer.question is None else question_of(answer.question, grounds)
     told = [text for one in answer.assumptions[:_MOST_ASSUMPTIONS] if (text := said(one, grounds))]
-    assumptions = list(dict.fromkeys([*whole.assumptions, *told]))
+    assumptions = list(dict.fromkeys([*(one.sentence for one in wrong), *whole.assumptions, *told]))
     return changed(whole, question=question, assumptions=assumptions)
+
+
+def reading_of(read: InvariantSet) -> list[dict[str, object]]:
+    """Return what the rules read in the user's words, as a model is shown it."""
+    said = [one for one in read.invariants if one.provenance is Provenance.EXPLICIT and one.words]
+    return [{"field": one.field, "value": one.value, "words": one.words} for one in said]
+
+
+@dataclass(frozen=True)
+class Misread:
+    """A wish that the rules read in `words`, which `quote` shows not to be meant."""
+
+    field: str
+    value: str
+    words: str
+    quote: str
+
+    @property
+    def sentence(self) -> str:
+        """Return what people are told about it."""
+        wish = f"{self.field.replace('_', ' ')} {self.value.replace('_', ' ')}"
+        return f'The language model reads no wish for {wish} in "{self.quote}"; the word "{self.words}" alone means it.'
+
+
+def misread(answer: ExtractAnswer, read: InvariantSet, prompt: str) -> list[Misread]:
+    """Return what the rules read and the model read otherwise.
+
+    A correction quotes the words with others around them; the same words must be taken up by something else that the
+    model reads there, or by its question about the field, so that no wish is just dropped. What is ruled out in a quote
+    is no wish of the same words.
+    """
+    quoted = [one for one in answer.constraints if one.provenance == "explicit" and holds(prompt, one.quote)]
+    found: list[Misread] = []
+    for known in (one for one in read.invariants if one.provenance is Provenance.EXPLICIT):
+        for value, words in zip(as_list(known.value), known.words, strict=False):
+            own = (known.field, comparable(value))
+            said = [one.quote for one in answer.misread if (one.field, comparable(one.value)) == own]
+            others = [
+                one.quote for one in quoted if own not in {(one.field, comparable(v)) for v in as_list(one.value)}
+            ]
+            asked = answer.question is not None and answer.question.field == known.field
+            if not asked and not any(holds(quote, words) for quote in others):
+                said = []
+            if known.field != "exclude":
+                ruled_out = [(one.quote, as_list(one.value)) for one in quoted if one.field == "exclude"]
+                said += [quote for quote, names in ruled_out if any(_is_meant(name, value, words) for name in names)]
+            proofs = (q for q in said if holds(prompt, q) and holds(q, words) and phrase(q) != phrase(words))
+            found += [Misread(known.field, value, words, quote.strip()) for quote in list(proofs)[:1]]
+    return found
+
+
+def holds(text: str, words: str) -> bool:
+    """Say whether the text has the words, as whole words next to each other."""
+    return bool(phrase(words)) and f" {phrase(words)} " in f" {phrase(text)} "
+
+
+def _is_meant(name: str, value: str, words: str) -> bool:
+    """Say whether something ruled out is what the words were read as; "totem" is one of "totems"."""
+    known = comparable(name)
+    return bool(known) and any(known in text or text in known for text in (comparable(value), phrase(words)))
 
 
 def question_of(asked: QuestionAnswer, grounds: Grounds) -> Question:
@@ -62,7 +128,7 @@ def question_of(asked: QuestionAnswer, grounds: Grounds) -> Question:
 
 
 def _constraint(one: ConstraintAnswer, request: BuildRequest, catalogue: Catalogue, grounds: Grounds) -> Invariant:
-    quoted = bool(phrase(one.quote)) and phrase(one.quote) in phrase(request.prompt)
+    quoted = holds(request.prompt, one.quote)
     provenance = Provenance(one.provenance)
     if provenance is Provenance.EXPLICIT and not quoted:
         provenance = Provenance.INFERRED

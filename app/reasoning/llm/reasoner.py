@@ -40,7 +40,7 @@ from app.reasoning.base import (
 )
 from app.reasoning.llm import answers, inputs
 from app.reasoning.llm.conversation import Conversation, JudgedChat
-from app.reasoning.llm.extract import constraints
+from app.reasoning.llm.extract import constraints, reading_of
 from app.reasoning.llm.toolbox import Tool, Toolbox
 from app.reasoning.llm.tools import BuildTrials, GameSearch
 from app.reasoning.questions import QUESTIONS
@@ -120,13 +120,14 @@ class LlmReasoner:
         async def settle(answer: answers.ExtractAnswer, grounds: Grounds) -> InvariantSet:
             return constraints(answer, request, await Catalogue.of(engine, everything=True), grounds)
 
+        usual = await self._rules.extract(request, engine)
         return await self._ask(
             "extract",
             [answers.EXTRACT],
-            {"request": inputs.request(request)},
+            {"request": inputs.request(request), "read": reading_of(usual)},
             answers.ExtractAnswer,
             settle,
-            lambda: self._rules.extract(request, engine),
+            _given(usual),
             engine,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
@@ -56,14 +56,21 @@ async def extract(request: BuildRequest, engine: Engine) -> InvariantSet:
     return await asyncio.to_thread(extract_from, request, catalogue)
 
 
-def extract_from(request: BuildRequest, catalogue: Catalogue, known: Sequence[Invariant] = ()) -> InvariantSet:
+def extract_from(
+    request: BuildRequest,
+    catalogue: Catalogue,
+    known: Sequence[Invariant] = (),
+    misread: Collection[tuple[str, str]] = (),
+) -> InvariantSet:
     """Return the constraints of a request, given the engine's facts.
 
-    `known` is what somebody else understood already; only what the request sets itself comes before it.
+    `known` is what somebody else understood already; only what the request sets itself comes before it. `misread` are
+    fields with values that these words were not meant to say.
     """
     lexicon = Lexicon.of(vocabulary(), catalogue, preferences().skills())
     draft = Draft()
-    reading = without_excluded(draft, read(request.prompt, lexicon), lexicon.vocabulary)
+    reading = read(request.prompt, lexicon).without(misread)
+    reading = without_excluded(draft, reading, lexicon.vocabulary)
     settle_request(draft, request, catalogue)
     for one in known:
         draft.put(one.field, one.value, one.provenance, one.reason, one.words)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
 
@@ -50,6 +51,27 @@ class PromptReading:
     def of(self, field_name: str) -> list[tuple[str, Span]]:
         """Return the values found for a field, each with where it was found."""
         return [(value, span) for span in self.spans for name, value in span.meanings if name == field_name]
+
+    def without(self, misread: Collection[tuple[str, str]]) -> PromptReading:
+        """Return the reading without these values, by field and comparable value."""
+
+        def meant(field: str, value: object) -> bool:
+            return (field, comparable(value)) not in misread
+
+        return replace(
+            self,
+            spans=tuple(replace(one, meanings=tuple(m for m in one.meanings if meant(*m))) for one in self.spans),
+            exclusions=tuple(one for one in self.exclusions if meant("exclude", one.phrase)),
+            targets=tuple(one for one in self.targets if meant(one.name, one.value)),
+        )
+
+
+def comparable(value: object) -> str:
+    """Return a value of a constraint as it is compared: numbers as numbers, words without their writing."""
+    try:
+        return f"{float(str(value)):g}"
+    except ValueError:
+        return phrase(str(value).replace("_", " "))
 
 
 def read(prompt: str, lexicon: Lexicon) -> PromptReading:

@@ -17,7 +17,7 @@ from app.reasoning.llm.extract import constraints
 
 def read(catalogue: Catalogue, prompt: str, *found: dict[str, Any], **more: Any) -> InvariantSet:
     request = BuildRequest(prompt=prompt, **{k: v for k, v in more.items() if k in ("level", "gear", "overrides")})
-    extra = {k: v for k, v in more.items() if k in ("question", "assumptions")}
+    extra = {k: v for k, v in more.items() if k in ("question", "assumptions", "misread")}
     return constraints(ExtractAnswer.model_validate({"constraints": list(found), **extra}), request, catalogue)
 
 
@@ -98,3 +98,73 @@ def test_a_question_of_the_model_is_never_dropped(catalogue: Catalogue) -> None:
 
 def test_an_empty_answer_is_the_rules_reading(catalogue: Catalogue) -> None:
     assert read(catalogue, "cold witch").text("class") == "Witch"
+
+
+WEIGHT = "crit witch whose totems are dead weight"
+
+
+def test_what_is_ruled_out_in_a_quote_is_no_wish(catalogue: Catalogue) -> None:
+    assert read(catalogue, WEIGHT).get("style") == ["critical", "totem"], "so the rules read it"
+    got = read(
+        catalogue,
+        WEIGHT,
+        one("style", "critical", "crit"),
+        one("exclude", ["totems"], "whose totems are dead weight"),
+    )
+    assert (got.get("style"), got.get("exclude")) == ("critical", ["totems"])
+    told = "The language model reads no wish for style totem in"
+    assert [line for line in got.assumptions if line.startswith(told)]
+    assert got.not_understood == []
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["totems", "witch", "totems are useless", "crit"],
+    ids=["no more than the words", "other words", "not in the prompt", "other words of the style"],
+)
+def test_a_wish_is_not_ruled_out_by_a_quote_that_does_not_show_it(catalogue: Catalogue, quote: str) -> None:
+    got = read(catalogue, WEIGHT, one("exclude", ["totems"], quote))
+    assert got.get("style") == ["critical", "totem"]
+
+
+def test_a_reading_is_corrected_by_quoting_what_was_meant(catalogue: Catalogue) -> None:
+    prompt = "lightning sorceress who walks through cold caves"
+    assert "cold" in read(catalogue, prompt).listed("damage_type")
+    wrong = {"field": "damage_type", "value": "cold", "quote": "cold caves"}
+    got = read(
+        catalogue,
+        prompt,
+        one("damage_type", "lightning", "lightning"),
+        one("goal", "mapping", "cold caves"),
+        misread=[wrong],
+    )
+    assert (got.get("damage_type"), got.text("goal")) == ("lightning", "mapping")
+    dropped = read(catalogue, prompt, misread=[wrong])
+    assert "cold" in dropped.listed("damage_type"), "no other meaning was given to the words"
+
+
+def test_a_question_about_the_words_is_meaning_enough(catalogue: Catalogue) -> None:
+    question = {"field": "damage_type", "text": "Cold, or damage over time?", "options": ["cold"], "assumed": "chaos"}
+    wrong = {"field": "damage_type", "value": "cold", "quote": "cold dot"}
+    got = read(
+        catalogue,
+        "cold dot witch",
+        one("damage_type", "chaos", "", "inferred"),
+        one("style", "damage_over_time", "dot"),
+        misread=[wrong],
+        question=question,
+    )
+    assert got.listed("damage_type") == ["chaos"]
+    assert got.question is not None
+    assert got.question.text == "The model: Cold, or damage over time?"
+
+
+def test_a_target_is_corrected_like_any_other_wish(catalogue: Catalogue) -> None:
+    prompt = "sorceress, life 2000 was what my last character had"
+    assert read(catalogue, prompt).get("life") == 2000
+    wrong = {"field": "life", "value": "2000", "quote": "life 2000 was what my last character had"}
+    kept = one("content", "ssf", "what my last character had life 2000")
+    assert read(catalogue, prompt, misread=[wrong]).get("life") == 2000
+    assert read(catalogue, prompt, kept, misread=[wrong]).get("life") == 2000, "that is not what stands there"
+    other = one("defence", "life", "life 2000 was what my last character had")
+    assert read(catalogue, prompt, other, misread=[wrong]).get("life") is None
