@@ -132,8 +132,7 @@ def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
     kept = sum(row.parts.get("cache", 0.0) + row.parts.get("records", 0.0) for row in rows)
     kept += sum(row.self_ms for row in rows if row.kind is SpanKind.STORE)
     yield Remedy(
-        sentence=f"{kept / whole:.0%} of the time is the store (records, cache, checkpoints): put it on a faster disk,"
-        " or keep more answers in memory (BUILDWRIGHT_CACHE_MEMORY_MB)",
+        sentence=f"{kept / whole:.0%} of the time is the store (records, cache, checkpoints): put it on a faster disk",
         ms=kept,
     )
 

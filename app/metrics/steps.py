@@ -17,6 +17,8 @@ MOST_MEMORY_MB = 512
 _WAITING = 0.10
 _LOOKING_UP = 0.05
 """Shares of the wall time from which a setting is worth a change."""
+_FOUND = 0.5
+"""Share of lookups that find an answer from which on more memory is worth a try: what is not known is in no memory."""
 
 
 class TunedSettings(Model):
@@ -68,7 +70,7 @@ def suggestion(
 
     `workers` and `memory_mb` are in force. Sessions go down by a half when the engine's processes are starved of
     processors, and up by one, to one per processor, when builds wait for them and they are not. The memory of the cache
-    is doubled, to 512 MB, when looking answers up in the store takes long. Fewer than three builds say nothing.
+    is doubled, to 512 MB, when looking answers up takes long and most are found. Fewer than three builds say nothing.
     """
     traced = [one for one in found if one.time is not None and one.time.wall_ms]
     if len(traced) < FEWEST_BUILDS:
@@ -86,7 +88,8 @@ def suggestion(
     elif waited >= _WAITING * whole and workers < processors:
         sessions = workers + 1
         reasons.append(f"builds waited {waited / whole:.0%} of the time for sessions: {workers} → {sessions}")
-    if looked_up >= _LOOKING_UP * whole and 0 < memory_mb < MOST_MEMORY_MB:
+    lookups, answered = (sum(getattr(one.run, name) for one in traced) for name in ("cache_lookups", "cached"))
+    if looked_up >= _LOOKING_UP * whole and answered >= _FOUND * max(lookups, 1) and 0 < memory_mb < MOST_MEMORY_MB:
         memory = min(MOST_MEMORY_MB, 2 * memory_mb)
         reasons.append(f"looking answers up took {looked_up / whole:.0%}: {memory_mb} → {memory} MB in memory")
     if not reasons:

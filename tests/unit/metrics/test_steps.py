@@ -13,6 +13,7 @@ from app.core.spans import SpanKind
 from app.metrics.breakdown import BuildMetrics
 from app.metrics.efficiency import measure
 from app.metrics.steps import TunedSettings, TuningEffect, suggestion
+from app.model.base import changed
 from app.model.spans import SpanNode
 from app.wiring.tuned import read_tuned, tuned, write_tuned
 from tests.unit.metrics.test_breakdown import node, step
@@ -20,11 +21,16 @@ from tests.unit.metrics.test_breakdown import node, step
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def builds(engine_cpu: float = 90.0, waited: float = 0.0, cache: float = 0.0, count: int = 3) -> list[BuildMetrics]:
+def builds(
+    engine_cpu: float = 90.0, waited: float = 0.0, cache: float = 0.0, count: int = 3, found: int = 9
+) -> list[BuildMetrics]:
+    """Builds of a second; `found` of ten lookups were answered."""
     process = node("engine process", SpanKind.ENGINE, 100.0).model_copy(update={"cpu_ms": engine_cpu})
     call = node("pob.what_if", SpanKind.ENGINE, 200.0, process, node("cache", SpanKind.STORE, cache))
     parts: list[SpanNode] = [call, node("waiting for a free engine", SpanKind.WAIT, waited)]
-    return [BuildMetrics.of(measure([]), [step(*parts, wall=1000.0)]) for _ in range(count)]
+    metrics = measure([])
+    metrics = changed(metrics, run=changed(metrics.run, cache_lookups=10, cached=found))
+    return [BuildMetrics.of(metrics, [step(*parts, wall=1000.0)]) for _ in range(count)]
 
 
 def said(found: list[BuildMetrics], workers: int = 4, memory: int = 64) -> tuple[int | None, int | None] | None:
@@ -40,6 +46,7 @@ def test_one_step_within_bounds() -> None:
     assert said(builds(waited=200.0), workers=4) is None, "never more than there are processors"
     assert said(builds(waited=200.0, engine_cpu=30.0), workers=2) == (1, None), "more would starve them more"
     assert said(builds(cache=60.0)) == (None, 128)
+    assert said(builds(cache=60.0, found=4)) is None, "what was never asked before is in no memory"
     assert said(builds(cache=60.0), memory=400) == (None, 512)
     assert said(builds(cache=60.0), memory=512) is None
     assert said(builds(cache=60.0), memory=0) is None, "switched off stays off"
