@@ -26,7 +26,7 @@ from app.search.choices import hold_choices
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
-from app.search.sessions import open_parallel
+from app.search.sessions import USUAL, Sharing, open_parallel
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
     BY_EFFORT,
@@ -114,10 +114,10 @@ MEASURE = "measure"
 
 
 class ConstructPhase:
-    """One stage per call; `sessions` is how many engine sessions a stage may share its trials between."""
+    """One stage per call; `sharing` says between how many engine sessions a stage may share its trials."""
 
-    def __init__(self, sessions: int = 4, stages: Sequence[SearchStage] = STAGES) -> None:
-        self._sessions = max(1, sessions)
+    def __init__(self, sharing: Sharing = USUAL, stages: Sequence[SearchStage] = STAGES) -> None:
+        self._sharing = sharing
         self._by_effort = {**BY_EFFORT, Effort.NORMAL: tuple(stages)}
         every = (stage for table in self._by_effort.values() for stage in table)
         self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *every, *stages, HOLD)}
@@ -171,7 +171,8 @@ class ConstructPhase:
             class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
         )
         alone = name in (ADVICE, CHOICES)
-        async with open_parallel(ctx.engine, blueprint, 1 if alone else self._sessions) as panel:
+        sharing = Sharing(1) if alone else self._sharing
+        async with open_parallel(ctx.engine, blueprint, sharing) as panel:
             with span(name, SpanKind.SEARCH):
                 result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:
