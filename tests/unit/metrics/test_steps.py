@@ -60,7 +60,7 @@ def test_one_step_within_bounds() -> None:
     [(2, 4, 2, 8), (2, 20, 2, 32), (2, 32, 2, None), (2, 4, 1, None), (20, 4, 2, None)],
 )
 def test_small_batches_become_larger(results: int, batch: int, workers: int, wanted: int | None) -> None:
-    events = [an_event(seq, "pob.what_if", results=results) for seq in range(1, 4)]
+    events = [an_event(seq, "pob.what_if", results=results, args_sha256=f"{seq}") for seq in range(1, 4)]
     call = node("pob.what_if", SpanKind.ENGINE, 500.0, node("engine process", SpanKind.ENGINE, 100.0))
     busy = call.model_copy(update={"children": [call.children[0].model_copy(update={"cpu_ms": 100.0})]})
     traces = [step(node("construct", SpanKind.FRAME, 1000.0, busy), wall=1000.0)]
