@@ -46,15 +46,15 @@ ADVICE = "advice"
 CHOICES = "choices"
 """The stage before it: what the reasoner chose by name is held in the build."""
 
-_BEFORE = "finish"
+_BEFORE = ("groups", "finish")
 
 
 HOLD = SearchStage(CHOICES, "holding what was chosen", frozenset(), frozenset(), hold_choices)
 
 
 def with_advice(stages: Sequence[str]) -> list[str]:
-    """Return the stages with choices and advice before the finishing touches."""
-    at = stages.index(_BEFORE) if _BEFORE in stages else len(stages)
+    """Return the stages with choices and advice before what only fills places that are left."""
+    at = next((stages.index(name) for name in _BEFORE if name in stages), len(stages))
     return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
 
 
