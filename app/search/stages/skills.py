@@ -230,9 +230,10 @@ async def _dealt(ctx: SearchContext) -> dict[str, float]:
     return {kind: hit / max(sum(hits.values()), 1.0) for kind, hit in hits.items()}
 
 
+_R = GroupRole
 _LEFT_FOR_PURPOSES = (
-    GroupRole.MOVEMENT, GroupRole.CLEAR, GroupRole.SINGLE_TARGET, GroupRole.GUARD, GroupRole.CURSE, GroupRole.MARK, GroupRole.WARCRY, GroupRole.EMPOWERMENT,
-    GroupRole.OFFERING, GroupRole.HERALD, GroupRole.TOTEM, GroupRole.LASTING,
+    _R.MOVEMENT, _R.CLEAR, _R.SINGLE_TARGET, _R.GUARD, _R.CURSE, _R.MARK, _R.WARCRY, _R.EMPOWERMENT, _R.OFFERING,
+    _R.HERALD, _R.TOTEM, _R.LASTING,
 )  # fmt: skip
 """Roles of which a build has one at least, those that a player misses first at the front."""
 
