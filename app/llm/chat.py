@@ -57,6 +57,10 @@ DEFAULT_BASE_URLS: Final[dict[ProviderName, str]] = {
 }
 
 
+NO_TOOLS: Final = "does not support tools"
+"""What servers of small models (Ollama) say where a model cannot call any; it is asked without from then on."""
+
+
 class HttpChatModel:
     """One model at one provider. `timeout_s` bounds a whole request in seconds; `stream` asks for events.
 
@@ -79,6 +83,7 @@ class HttpChatModel:
         self._model = model
         self._format = FORMATS[provider]
         self._complaints: list[str] = []
+        self._without_tools = False
         address = base_url or DEFAULT_BASE_URLS[provider]
         self._client = JsonClient(address, self._format.headers(key), timeout_s, rule=rule)
 
@@ -100,10 +105,17 @@ class HttpChatModel:
         form: Form = FREE,
     ) -> Reply:
         """Ask once, without retrying; errors as in `ChatModel.complete`."""
-        body = self._format.body(self._model, messages, tools, max_output_tokens, form)
+        offered = () if self._without_tools else tools
+        body = self._format.body(self._model, messages, offered, max_output_tokens, form)
         if self._stream:
             body |= self._format.STREAMING
-        payload = await self._post(body)
+        try:
+            payload = await self._post(body)
+        except LlmRejected as error:
+            if not offered or NO_TOOLS not in error.message:
+                raise
+            self._without_tools = True
+            return await self.complete(messages, (), max_output_tokens, form)
         try:
             return self._format.reply(self._format.joined(payload) if isinstance(payload, list) else payload)
         except (ValidationError, AttributeError, KeyError, TypeError) as error:

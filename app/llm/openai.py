@@ -129,15 +129,12 @@ def adapted(request: dict[str, Any], complaint: str) -> dict[str, Any] | None:
     """Return the request without what a service complains about, None when there is nothing to change.
 
     Some models take `max_completion_tokens` instead of `max_tokens`, and some no temperature. Some servers know no
-    JSON Schema, cannot be made to call a tool, or have no tools at all; then the answer comes as text.
+    JSON Schema, or cannot be made to call a tool; then the answer comes as text.
     """
     changed = dict(request)
     if "response_format" in complaint or "json_schema" in complaint:
         changed.pop("response_format", None)
     elif "tool_choice" in complaint or "tool choice" in complaint:
-        changed.pop("tool_choice", None)
-    elif "support tool" in complaint:
-        changed.pop("tools", None)
         changed.pop("tool_choice", None)
     if "max_completion_tokens" in complaint and "max_tokens" in changed:
         changed["max_completion_tokens"] = changed.pop("max_tokens")

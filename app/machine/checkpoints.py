@@ -127,7 +127,8 @@ def _moved(state: BuildState, trigger: Trigger) -> BuildState:
     who = share_of(state.dialogue, state.degraded)
     told = [who.share] if who.decided < who.asked else []
     caveats = _joined(state.caveats, [*state.standing_caveats, *told])
-    return changed(state, phase=phase, outcome=state.outcome or default, caveats=caveats)
+    said = [turn.outcome for turn in state.dialogue]
+    return changed(state, phase=phase, outcome=state.outcome or default, caveats=caveats, dialogue=said)
 
 
 def _question(before: InvariantSet, after: InvariantSet | None) -> list[Happening]:

@@ -6,18 +6,45 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from app.model.base import Model
+from app.model.base import Model, Sparse
+from app.model.names import SubProblemName
+from app.model.sub_problems import Decision
 
 
-class Turn(Model):
-    """One thing that a language model was asked.
+class Turn(Sparse):
+    """One thing that a language model was asked, or an earlier answer of which the turn had come.
 
     `step` is the prompt's name. `decided` names what its answer settled, `fallen` what the rules had to settle instead.
+    What the next request begins with is made of these: `prompts` are the instructions that were sent, by name, `asked`
+    is the data that followed them (empty: nothing was asked), `shown` a digest of every block that was shown, by name.
+    `narrowed`: the knowledge was that of the class. `anew`: the conversation began here. `answers` are those to further
+    questions of the same request, checked, which are taken when their turn comes.
     """
 
     step: str
     decided: list[str] = Field(default_factory=list)
     fallen: list[str] = Field(default_factory=list)
+    prompts: list[str] = Field(default_factory=list)
+    asked: str = ""
+    shown: dict[str, str] = Field(default_factory=dict)
+    narrowed: bool = False
+    anew: bool = False
+    answers: dict[SubProblemName, Decision] = Field(default_factory=dict)
+
+    @property
+    def outcome(self) -> Turn:
+        """Return who decided, without what was said: of a finished build nothing is asked any more."""
+        return Turn(step=self.step, decided=self.decided, fallen=self.fallen)
+
+
+def waiting(turns: Sequence[Turn], name: SubProblemName, step: str) -> Turn | None:
+    """Return the turn whose answer to the question was not taken yet; `step` is what taking it is called."""
+    for turn in reversed(turns):
+        if step in turn.decided or step in turn.fallen:
+            return None
+        if name in turn.answers:
+            return turn
+    return None
 
 
 class ModelShare(Model):

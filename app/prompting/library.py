@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,10 +156,12 @@ class PromptLibrary:
         found = _PLACEHOLDER.findall(self.template(name))
         return sorted({target for kind, target in found if kind == wanted})
 
-    def render(self, name: str, inputs: Mapping[str, str], focus: Focus | None = None) -> Rendered:
+    def render(
+        self, name: str, inputs: Mapping[str, str], focus: Focus | None = None, told: Collection[str] = ()
+    ) -> Rendered:
         """Fill a prompt; every input is fenced and labelled as untrusted, missing domain files are named.
 
-        `focus` leaves out what the knowledge files say of other classes.
+        `focus` leaves out what the knowledge files say of other classes. Files that were `told` are only referred to.
 
         Raises:
             NotFound: there is no such prompt.
@@ -172,6 +174,8 @@ class PromptLibrary:
             kind, target = match.groups()
             if kind == "input":
                 return fenced(target, inputs[target])
+            if target in self._domain and target in told:
+                return f"(the chapter {target} is above)"
             if target in self._domain:
                 used.append(target)
                 return self._domain[target] if focus is None else focus.of(self._domain[target])

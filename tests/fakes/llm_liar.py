@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from tests.fakes.llm_player import Player
 from tests.fakes.llm_server import Asked, Reaction, Say, answer
 
@@ -39,7 +37,9 @@ class Liar(Player):
         said = super().__call__(asked)
         if not isinstance(said, Say) or said.calls:
             return said
-        told: dict[str, Any] = yaml.safe_load(said.text.strip("`").removeprefix("yaml\n"))
+        told = self.answer(asked)
+        if asked.step.startswith("explore-"):
+            return answer({name: self.lying(f"explore-{name}", one) for name, one in told.items()})
         return answer(self.lying(asked.step, told))
 
     def lying(self, step: str, told: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,13 @@ class Player:
         calls = self._calls(asked) if self.use_tools else []
         if calls:
             return Say(calls=calls)
-        return answer(self.answers.get(asked.step) or self._made(asked))
+        return answer(self.answer(asked))
+
+    def answer(self, asked: Asked) -> dict[str, Any]:
+        """Return the answer to the step, one for each question where several are put."""
+        if asked.step.startswith("explore-"):
+            return {name: self.answers.get(f"explore-{name}") or _explored(asked, name) for name in asked.questions}
+        return self.answers.get(asked.step) or self._made(asked)
 
     def _calls(self, asked: Asked) -> list[tuple[str, Any]]:
         if asked.step == "construct":
@@ -56,12 +62,18 @@ class Player:
                 return {"findings": [], "reason": WHY}
             case "iterate":
                 return {"picks": _picks(asked)}
-            case "explore-spirit_allocation":
-                named = asked.block("options")[0]["name"].split(", ")
-                skills = [name for name in named if name != "nothing" and not name.endswith("kept free")]
-                return {"skills": skills, "reserve_free": 0, "reason": WHY}
             case step:
-                return {**_EXPLORE[step](asked.block("options")[0]["choice"]), "reason": WHY}
+                raise AssertionError(step)
+
+
+def _explored(asked: Asked, name: str) -> dict[str, Any]:
+    """Return the first option of a question as an answer."""
+    first = asked.block("options")[name][0]
+    if name == "spirit_allocation":
+        named = first["name"].split(", ")
+        skills = [one for one in named if one != "nothing" and not one.endswith("kept free")]
+        return {"skills": skills, "reserve_free": 0, "reason": WHY}
+    return {**_EXPLORE[f"explore-{name}"](first["choice"]), "reason": WHY}
 
 
 _FIRST: dict[str, list[tuple[str, Any]]] = {

@@ -17,6 +17,10 @@ from typing import Any
 
 import yaml
 
+PIECEMEAL = ("decisions", "build", "questions", "facts", "options")
+"""Blocks of which only the entries are shown that are new."""
+
+_STEP = re.compile(r"^Step: (\S+)", re.M)
 _BLOCK = r"<untrusted (\w+) what='{name}'>\n(.*?)\n</untrusted \1>"
 
 
@@ -43,30 +47,50 @@ class Asked:
         ]
 
     @property
+    def current(self) -> list[dict[str, Any]]:
+        """The messages of the step that is asked about: from the last one that names a step."""
+        named = [i for i, one in enumerate(self.messages) if any(_STEP.search(text) for text in _texts(one))]
+        return self.messages[named[-1] :] if named else self.messages
+
+    @property
     def step(self) -> str:
-        found = re.search(r"^Step: (\S+)", "\n".join(self.texts), re.M)
-        return found.group(1) if found else ""
+        found = [_STEP.search(text) for text in _texts(self.current[0])]
+        return next((one.group(1) for one in found if one), "")
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions that this step puts, the one whose turn it is first."""
+        found = re.search(r"One entry for each of: (.*?)\.", "\n".join(_texts(self.current[0])))
+        return found.group(1).split(", ") if found else []
 
     @property
     def turn(self) -> int:
-        return sum(message["role"] == "assistant" for message in self.messages)
+        return sum(message["role"] == "assistant" for message in self.current)
 
     @property
     def tools(self) -> list[str]:
+        """The tools that this step has."""
+        found = re.search(r"^Tools of this step: (.*?)\.", "\n".join(_texts(self.current[0])), re.M)
+        return found.group(1).split(", ") if found else []
+
+    @property
+    def offered(self) -> list[str]:
+        """All tools that the request lists."""
         return [tool.get("name") or tool["function"]["name"] for tool in self.body.get("tools", [])]
 
     def block(self, name: str) -> Any:
-        """Return an input block's data, None when it was not sent."""
-        text = "\n".join([*self.texts, *_system(self.body)])
-        found = re.search(_BLOCK.format(name=re.escape(name)), text, re.S)
-        return yaml.safe_load(found.group(2)) if found else None
+        """Return an input block's data as of now, None when it was not sent; entries that were shown before hold."""
+        text = "\n".join([*_system(self.body), *self.texts])
+        shown = [yaml.safe_load(body) for _, body in re.findall(_BLOCK.format(name=re.escape(name)), text, re.S)]
+        if shown and name in PIECEMEAL:
+            return {key: value for one in shown for key, value in one.items()}
+        return shown[-1] if shown else None
 
     @property
     def results(self) -> list[Any]:
-        """The results of tool calls so far, decoded."""
-        found = re.findall(
-            r"<untrusted (\w+) what='result of [\w-]+'>\n(.*?)\n</untrusted \1>", "\n".join(self.texts), re.S
-        )
+        """The results of tool calls of this step so far, decoded."""
+        own = "\n".join(text for message in self.current for text in _texts(message))
+        found = re.findall(r"<untrusted (\w+) what='result of [\w-]+'>\n(.*?)\n</untrusted \1>", own, re.S)
         return [json.loads(text) for _, text in found]
 
 
@@ -109,9 +133,27 @@ class Say(Reaction):
         await send(out, text.encode(), Content_Type="text/event-stream; charset=utf-8")
 
 
-def answer(data: dict[str, Any], **more: Any) -> Say:
-    """Return an answer as a careful model gives it: a fenced mapping."""
-    return Say(f"```yaml\n{yaml.safe_dump(data, sort_keys=False)}```", **more)
+@dataclass
+class Answer(Say):
+    """An answer as a careful model gives it: as the request wants it, by a call, as JSON, or as a fenced mapping."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+
+    async def play(self, asked: Asked, out: asyncio.StreamWriter) -> None:
+        named = re.search(r"Answer by calling (\w+);", "\n".join(_texts(asked.current[0])))
+        choice = asked.body.get("tool_choice")
+        forced = choice in ("required", {"type": "any"}) or (isinstance(choice, dict) and choice["type"] == "tool")
+        if forced and named and named.group(1) in asked.offered:
+            await Say(calls=[(named.group(1), self.data)], usage=self.usage, finish=self.finish).play(asked, out)
+        elif "response_format" in asked.body:
+            await Say(json.dumps(self.data), usage=self.usage, finish=self.finish).play(asked, out)
+        else:
+            await super().play(asked, out)
+
+
+def answer(data: dict[str, Any], **more: Any) -> Answer:
+    """Return an answer; `text` is how it looks where no other form is asked for."""
+    return Answer(f"```yaml\n{yaml.safe_dump(data, sort_keys=False)}```", data=data, **more)
 
 
 def _openai(say: Say, asked: Asked) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from app.model.names import ConflictType, SubProblemName
 from app.prompting.library import PromptLibrary
 from app.reasoning.llm import answers as steps
 from app.reasoning.llm.conversation import parse_answer
-from app.reasoning.llm.inputs import beginning
 from app.reasoning.llm.reasoner import ALLOWED
+from app.reasoning.llm.talk import BEGINNING, question
 from app.reasoning.questions import QUESTIONS, dependencies_for
 from tests.knowledge import strategies
 
@@ -62,19 +62,20 @@ def answers(library: PromptLibrary, name: str) -> list[str]:
 
 
 def test_there_is_a_prompt_for_every_step_and_no_other(library: PromptLibrary) -> None:
-    assert library.names == sorted([*steps.ANSWERS, steps.EXPLORE])
+    assert library.names == sorted([*steps.ANSWERS, steps.EXPLORE, BEGINNING])
     assert {f"explore-{name.value}" for name in SubProblemName} < set(library.names)
 
 
 @pytest.mark.parametrize("name", sorted(steps.ANSWERS))
 def test_every_step_renders_whole(library: PromptLibrary, name: str) -> None:
-    briefing = beginning(library, parts(name), {"request": {"prompt": "{domain:skills.md} spark"}})
-    system, user = (message.content for message in briefing.messages)
-    assert briefing.domain_gaps == ()
-    assert "{domain:" not in system
-    assert "{input:" not in system
-    assert "pob_version" not in system, "headers are for us"
-    assert len(system.encode()) < LARGEST
+    put = question(library, [], parts(name), {"request": {"prompt": "{domain:skills.md} spark"}}, "Answer.")
+    system, user = (message.content for message in put.messages)
+    assert put.domain_gaps == ()
+    assert system == library.template(BEGINNING), "every step begins with the same"
+    assert "{domain:" not in user.replace("{domain:skills.md} spark", "")
+    assert "{input:" not in user
+    assert "pob_version" not in user, "headers are for us"
+    assert len(user.encode()) < LARGEST
     assert "{domain:skills.md} spark" in user, "the user's text stays what it is"
     assert user.startswith(f"Step: {name}")
 
@@ -207,6 +208,6 @@ def test_a_missing_file_is_a_gap_of_the_briefing(tmp_path: Path) -> None:
         if path.name != "skills.md":
             (domain / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     library = PromptLibrary(resource_dir("prompts"), domain)
-    briefing = beginning(library, parts("explore-damage_delivery"), {})
-    assert briefing.domain_gaps == ("skills.md",)
-    assert "no knowledge file skills.md" in briefing.messages[0].content
+    put = question(library, [], parts("explore-damage_delivery"), {}, "Answer.")
+    assert put.domain_gaps == ("skills.md",)
+    assert "no knowledge file skills.md" in put.messages[1].content

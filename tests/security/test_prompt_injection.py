@@ -113,6 +113,8 @@ async def test_a_step_is_told_of_its_own_tools_only(tmp_path: Path) -> None:
         await bench.reasoner.decompose(bench.ctx)
         await bench.reasoner.explore(bench.ctx, SubProblemName.SPIRIT_ALLOCATION, [])
         offered: dict[str, Any] = {asked.step: set(asked.tools) for asked in server.requests}
+        listed = {tuple(asked.offered) for asked in server.requests}
+    assert len(listed) == 1, "one list for all steps, so that a request begins as the one before it"
     assert offered == {
         "invariant-extraction": ALLOWED["extract"],
         "decompose": set(),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
-from app.llm.base import FREE, Form, Judge, Message, Reply, ToolSpec
-from app.reasoning.llm.toolbox import Toolbox
+from app.llm.base import FREE, Form, Judge, Message, Reply, ToolCall, ToolSpec
+from app.reasoning.llm.toolbox import Toolbox, schema_of
 from app.tools.scope import asked
 
 MAX_ANSWER_CHARS = 100_000
@@ -41,11 +42,28 @@ def parse_answer(text: str, model: type[M]) -> M:
     """
     if len(text) > MAX_ANSWER_CHARS:
         raise LlmBadOutput(f"the answer is longer than {MAX_ANSWER_CHARS} characters")
+    return checked(_mapping(text), model)
+
+
+def checked(value: Mapping[str, Any], model: type[M]) -> M:
+    """Return the answer as `model`; a field that is null is as good as left out.
+
+    Raises:
+        LlmBadOutput: it does not fit; the message says why, short enough to quote back.
+    """
     try:
-        return model.model_validate(_mapping(text))
+        return model.model_validate(value)
     except ValidationError as error:
+        with suppress(ValidationError):
+            return model.model_validate(_without_nulls(value))
         lines = [f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()[:8]]
         raise LlmBadOutput("; ".join(lines)[:1000]) from error
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 def _mapping(text: str) -> dict[str, Any]:
@@ -69,7 +87,7 @@ def _mapping(text: str) -> dict[str, Any]:
     raise LlmBadOutput(reason)
 
 
-_AGAIN = "Answer the same question again, complete and corrected, as one YAML mapping in the form that was asked for."
+_AGAIN = "Answer the same question again, complete and corrected, in the form that was asked for."
 MOST_ROUNDS: Final = 10
 """Tool rounds per question; a model that still asks for tools then has not answered."""
 
@@ -98,12 +116,15 @@ class JudgedChat(Protocol):
 
 
 class Conversation:
-    """One question to a model, with the tools it may use."""
+    """One question to a model, with the tools it may use. `answer` is the name of the tool that takes its answer."""
 
-    def __init__(self, chat: JudgedChat, toolbox: Toolbox, beginning: Sequence[Message]) -> None:
+    def __init__(
+        self, chat: JudgedChat, toolbox: Toolbox, beginning: Sequence[Message], answer: str = "answer"
+    ) -> None:
         self._chat = chat
         self._toolbox = toolbox
         self._messages = list(beginning)
+        self._name = answer
         self._turn = 0
 
     @property
@@ -126,41 +147,67 @@ class Conversation:
 
         async def judge(reply: Reply) -> str:
             nonlocal problem
-            if _wants_tools(reply):
+            if self._wants_tools(reply):
                 return ""
             if reply.finish == "refusal":
                 return "the language model declines to answer"
             try:
-                found.append(await settle(parse_answer(_text(reply), shape)))
+                found.append(await settle(self._read(reply, shape)))
             except LlmBadOutput as error:
                 problem = error
                 return error.message
             return ""
 
-        reply = await self._next_answer(judge)
+        reply = await self._next_answer(judge, shape)
         if problem is not None:
-            self._messages.append(Message(role="assistant", content=reply.text or "(nothing)"))
-            text = f"That answer cannot be used: {problem.message}\n{_AGAIN}"
-            self._messages.append(Message(role="user", content=text))
+            self._object(reply, problem)
             problem = None
-            await self._next_answer(judge)
+            await self._next_answer(judge, shape)
         if problem is not None:
             raise problem
         return found[-1]
 
-    async def _next_answer(self, judge: Judge) -> Reply:
+    def _answers(self, reply: Reply) -> list[ToolCall]:
+        return [call for call in reply.tool_calls if call.name == self._name]
+
+    def _wants_tools(self, reply: Reply) -> bool:
+        return bool(reply.tool_calls or reply.bad_arguments) and not self._answers(reply)
+
+    def _read(self, reply: Reply, shape: type[A]) -> A:
+        """Return the answer, be it the arguments of its tool or a text.
+
+        Raises:
+            LlmBadOutput: it was cut off, or does not fit.
+        """
+        if reply.finish == "length":
+            raise LlmBadOutput("the answer was cut off at the length limit; answer more briefly")
+        calls = self._answers(reply)
+        return checked(calls[-1].arguments, shape) if calls else parse_answer(reply.text, shape)
+
+    def _object(self, reply: Reply, problem: LlmBadOutput) -> None:
+        """Quote an answer back with what is wrong with it."""
+        calls = self._answers(reply)[-1:]
+        text = f"That answer cannot be used: {problem.message}\n{_AGAIN}"
+        said = reply.text or ("" if calls else "(nothing)")
+        self._messages.append(Message(role="assistant", content=said, tool_calls=calls))
+        if calls:
+            self._messages.append(Message(role="tool", tool_call_id=calls[0].id, content=text))
+        else:
+            self._messages.append(Message(role="user", content=text))
+
+    async def _next_answer(self, judge: Judge, shape: type[BaseModel]) -> Reply:
         """Serve tool calls until a reply asks for none."""
         while True:
-            reply = await self._ask(judge)
-            if not _wants_tools(reply):
+            reply = await self._ask(judge, shape)
+            if not self._wants_tools(reply):
                 return reply
             if self._turn > MOST_ROUNDS:
                 raise BudgetExceeded(f"{MOST_ROUNDS} tool rounds did not lead to an answer.", which="tool_rounds")
             await self._serve(reply)
 
-    async def _ask(self, judge: Judge) -> Reply:
+    async def _ask(self, judge: Judge, shape: type[BaseModel]) -> Reply:
         self._turn += 1
-        form = Form(tools="auto" if self._turn <= MOST_ROUNDS else "none")
+        form = Form(tools="auto" if self._turn <= MOST_ROUNDS else "none", answer=schema_of(shape), name=self._name)
         with asked(self._turn):
             reply = await self._chat.complete(self._messages, self._toolbox.specs, MAX_OUTPUT_TOKENS, form, judge)
         if reply.finish == "refusal":
@@ -183,18 +230,3 @@ class Conversation:
             notes.append("No tool rounds are left. Give your answer now.")
         if notes:
             self._messages.append(Message(role="user", content=" ".join(notes)))
-
-
-def _wants_tools(reply: Reply) -> bool:
-    return bool(reply.tool_calls or reply.bad_arguments)
-
-
-def _text(reply: Reply) -> str:
-    """Return the answer's text.
-
-    Raises:
-        LlmBadOutput: it was cut off.
-    """
-    if reply.finish == "length":
-        raise LlmBadOutput("the answer was cut off at the length limit; answer more briefly")
-    return reply.text

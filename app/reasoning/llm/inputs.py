@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
-from app.llm.base import Message
 from app.model.blueprint import GearItem
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.demands import Demands
@@ -16,9 +12,8 @@ from app.model.names import SubProblemName
 from app.model.record import BuildRequest
 from app.model.stats import CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, HITS, MOVEMENT
 from app.model.sub_problems import Decision
-from app.prompting.library import Focus, PromptLibrary, fenced
 from app.reasoning.base import ReasoningContext
-from app.tools.payload import plain
+from app.reasoning.llm.talk import Entries, HeldEntries
 
 _FIGURES = (
     DPS, EHP, "Life", "EnergyShield", "Mana", "Spirit", FREE_SPIRIT, "Armour", "Evasion",
@@ -40,11 +35,13 @@ def about(ctx: ReasoningContext) -> dict[str, Any]:
     return {
         "request": request(ctx.request),
         "constraints": [item.model_dump(mode="json") for item in ctx.invariants.invariants],
-        "decisions": {
-            name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}
-            for name, sub in ctx.state.sub_problems.items()
-            if sub.decision is not None and sub.is_decided
-        },
+        "decisions": HeldEntries(
+            {
+                name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}
+                for name, sub in ctx.state.sub_problems.items()
+                if sub.decision is not None and sub.is_decided
+            }
+        ),
         "engine": ctx.engine.version.model_dump(),
     }
 
@@ -101,13 +98,13 @@ def _worn(item: GearItem) -> str:
     return f"{item.title or item.base}{f': {affixes}' if affixes else ''}"
 
 
-def build(ctx: ReasoningContext, figures: Mapping[str, float], notables: Sequence[str] = ()) -> dict[str, Any]:
+def build(ctx: ReasoningContext, figures: Mapping[str, float], notables: Sequence[str] = ()) -> Entries:
     """Return the constructed build in names, with its main figures."""
     main = {key: round(figures[key], 2) for key in _FIGURES if key in figures}
     blueprint = ctx.state.blueprint
     if blueprint is None:
-        return {"figures": main}
-    return {
+        return Entries(figures=main)
+    parts: dict[str, Any] = {
         "class": blueprint.class_name,
         "ascendancy": blueprint.ascendancy,
         "level": blueprint.level,
@@ -125,6 +122,7 @@ def build(ctx: ReasoningContext, figures: Mapping[str, float], notables: Sequenc
         **({"notables": list(notables)} if notables else {}),
         "figures": main,
     }
+    return Entries(parts)
 
 
 def stats(figures: Mapping[str, float]) -> dict[str, float]:
@@ -154,56 +152,3 @@ def conflicts(found: Sequence[BuildConflict]) -> list[dict[str, Any]]:
 def strategies(conflict: BuildConflict) -> list[Suggestion]:
     """Return the ways out that are still untried."""
     return [one for one in conflict.suggested_solutions if one.strategy not in conflict.tried]
-
-
-STEP = "Step: "
-"""The first line of what is asked names the prompt, so that a person reading a recording knows what it was."""
-
-_NO_WRAP = 100_000
-"""Texts keep their lines: a person's words are quoted as they were written."""
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """Messages to begin with, and the domain files that were missing."""
-
-    messages: list[Message]
-    domain_gaps: tuple[str, ...]
-
-
-async def focus_of(ctx: ReasoningContext) -> Focus | None:
-    """Return whom the build is about; None where its class is open."""
-    classes = await ctx.engine.facts.classes()
-    mine = next((one for one in classes if one.name == ctx.invariants.text("class")), None)
-    if mine is None:
-        return None
-    others = {name for one in classes if one is not mine for name in (one.name, *one.ascendancies)}
-    asked = [*ctx.invariants.listed("skill"), *ctx.invariants.listed("weapon"), *ctx.invariants.listed("with")]
-    return Focus(frozenset({mine.name, *mine.ascendancies}), frozenset(others), tuple(asked))
-
-
-def beginning(
-    library: PromptLibrary, prompts: Sequence[str], shown: Mapping[str, Any], focus: Focus | None = None
-) -> Beginning:
-    """Return the conversation's beginning: rendered prompts as the system's part, inputs as the user's.
-
-    Inputs are data: each is fenced and labelled, never expanded. The last of the prompts names the step.
-
-    Raises:
-        NotFound: there is no such prompt.
-    """
-    texts: dict[str, str] = {}
-    for name, value in shown.items():
-        if isinstance(value, str):
-            texts[name] = value
-        else:
-            dumped = yaml.safe_dump(plain(value), sort_keys=False, allow_unicode=True, width=_NO_WRAP)
-            texts[name] = dumped.strip()
-    placed = {name for prompt in prompts for name in library.inputs(prompt)}
-    blocks = {**dict.fromkeys(placed, "(nothing)"), **texts}
-    rendered = [library.render(name, blocks, focus) for name in prompts]
-    rest = [fenced(name, text) for name, text in texts.items() if name not in placed]
-    asked = "\n\n".join([f"{STEP}{prompts[-1]}", *rest, "Answer with one YAML mapping in the form asked for."])
-    system = "\n\n".join(part.text for part in rendered)
-    messages = [Message(role="system", content=system), Message(role="user", content=asked)]
-    return Beginning(messages, tuple(dict.fromkeys(gap for part in rendered for gap in part.domain_gaps)))

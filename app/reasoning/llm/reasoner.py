@@ -19,13 +19,13 @@ from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet, as_list
-from app.model.dialogue import Turn
+from app.model.dialogue import Turn, waiting
 from app.model.moves import named_after
 from app.model.names import SubProblemName
 from app.model.race import Contender
 from app.model.record import BuildRequest
 from app.model.sub_problems import Discovery, SubProblem
-from app.prompting.library import Focus, PromptLibrary
+from app.prompting.library import PromptLibrary
 from app.reasoning.base import (
     Conclusion,
     Decomposition,
@@ -38,13 +38,13 @@ from app.reasoning.base import (
     Remarks,
     Resolution,
 )
-from app.reasoning.llm import answers, inputs
+from app.reasoning.llm import answers, inputs, talk
+from app.reasoning.llm.batches import Batch, decisions_in, still_holds, together
 from app.reasoning.llm.conversation import Conversation, JudgedChat
 from app.reasoning.llm.extract import constraints, reading_of
-from app.reasoning.llm.toolbox import Tool, Toolbox
+from app.reasoning.llm.forms import answer_tool, answer_tools, answers_to, entries_of
+from app.reasoning.llm.toolbox import Toolbox
 from app.reasoning.llm.tools import BuildTrials, GameSearch
-from app.reasoning.questions import QUESTIONS
-from app.reasoning.questions.base import ExploreAnswer
 from app.reasoning.questions.brief import Brief
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
@@ -154,7 +154,7 @@ class LlmReasoner:
             return answers.ordered(answer, usual, grounds)
 
         prompts = [answers.DECOMPOSE]
-        return await self._ask("decompose", prompts, shown, answers.DecomposeAnswer, settle, _given(usual), ctx.engine)
+        return await self._ask("decompose", prompts, shown, answers.DecomposeAnswer, settle, _given(usual), ctx)
 
     async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
         """Leave it to the rules who starts: the engine measures, and the model is told the figures."""
@@ -165,8 +165,14 @@ class LlmReasoner:
         return await self._rules.gather(ctx, name)
 
     async def explore(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
-        """Answer one question whose dependencies are decided."""
-        return await self._answer(ctx, name, discoveries, await self._rules.explore(ctx, name, discoveries))
+        """Answer one question whose dependencies are decided; what is asked together was answered together."""
+        usual = await self._rules.explore(ctx, name, discoveries)
+        step = answers.explore_prompt(name)
+        before = waiting(self._turns(ctx), name, step)
+        if before is not None and still_holds(before, ctx.state.sub_problems):
+            self._remark(Remarks(turns=(Turn(step=step, decided=[step]),)))
+            return replace(usual, decision=before.answers[name])
+        return await self._answer(ctx, together(ctx.state.sub_problems, name), discoveries, usual)
 
     async def reconsider(self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery]) -> Conclusion:
         """Answer a question of a finished build again; the answer it has is the first of the options."""
@@ -174,30 +180,20 @@ class LlmReasoner:
         # What the build has may stand: it was not tried in vain.
         open_again = changed(ctx.state.sub_problems[name], prior_attempts=[])
         state = changed(ctx.state, sub_problems={**ctx.state.sub_problems, name: open_again})
-        return await self._answer(replace(ctx, state=state), name, discoveries, usual)
+        return await self._answer(replace(ctx, state=state), [name], discoveries, usual)
 
     async def _answer(
-        self, ctx: ReasoningContext, name: SubProblemName, discoveries: list[Discovery], usual: Conclusion
+        self, ctx: ReasoningContext, names: Sequence[SubProblemName], discoveries: list[Discovery], usual: Conclusion
     ) -> Conclusion:
-        brief, kind = await Brief.of(ctx, bases=True, nodes=True), QUESTIONS[name]
-        shown = {
-            **inputs.about(ctx),
-            "demands": inputs.demands(brief.demands),
-            "question": inputs.question(ctx, name),
-            "facts": [discovery.fact for discovery in discoveries],
-            "options": inputs.options(usual.decision),
-        }
-
-        async def settle(answer: ExploreAnswer, grounds: Grounds) -> Conclusion:
-            decision = answers.in_its_words(kind.decision(answer, brief, usual.decision), usual.decision, grounds)
-            await kind.check(decision, ctx.engine.facts)
-            gaps = [f"{name.value}: {told}" for gap in answer.unsure if (told := said(gap, grounds))]
-            self._remark(Remarks(domain_gaps=tuple(gaps)))
-            return replace(usual, decision=decision)
-
-        prompts = [answers.EXPLORE, answers.explore_prompt(name)]
-        focus = await inputs.focus_of(ctx)
-        return await self._ask("explore", prompts, shown, kind.answer, settle, _given(usual), ctx.engine, focus=focus)
+        """Ask these questions together; the first of them is the one whose turn it is."""
+        batch = Batch(ctx, self._rules, usual, names)
+        shown = {**inputs.about(ctx), **await batch.shown(discoveries)}
+        prompts = [answers.EXPLORE, *(answers.explore_prompt(one) for one in reversed(names))]
+        found = await self._ask(
+            "explore", prompts, shown, answers_to(names), batch.settle, _given({names[0]: usual.decision}), ctx
+        )
+        self._remark(Remarks(domain_gaps=batch.unsure))
+        return replace(usual, decision=found[names[0]])
 
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build, trying ideas before proposing them."""
@@ -221,9 +217,8 @@ class LlmReasoner:
             answers.ConstructAnswer,
             settle,
             lambda: self._rules.advise(ctx, experimenter),
-            ctx.engine,
-            BuildTrials(experimenter).tools(),
-            await inputs.focus_of(ctx),
+            ctx,
+            experimenter,
         )
         stands = " The model insists on it; the build that measured better stands."
         lines = (f"{line}{stands if name in insisted else ''}" for name, line in left_out.items())
@@ -247,7 +242,7 @@ class LlmReasoner:
             return [*usual, *answers.findings(answer, ctx, self._model, spoken, deals)]
 
         prompts = [answers.VALIDATE]
-        return await self._ask("validate", prompts, shown, answers.AssessAnswer, settle, _given(usual), ctx.engine)
+        return await self._ask("validate", prompts, shown, answers.AssessAnswer, settle, _given(usual), ctx)
 
     async def _spoken(self, ctx: ReasoningContext, grounds: Grounds) -> Grounds:
         """Return the grounds for sentences about the constructed build."""
@@ -278,7 +273,7 @@ class LlmReasoner:
             answers.ResolveAnswer,
             settle,
             lambda: self._rules.resolve(ctx, conflicts),
-            ctx.engine,
+            ctx,
         )
 
     async def _ask(
@@ -289,26 +284,38 @@ class LlmReasoner:
         shape: type[A],
         settle: Callable[[A, Grounds], Awaitable[T]],
         otherwise: Callable[[], Awaitable[T]],
-        engine: Engine,
-        tools: Sequence[Tool] = (),
-        focus: Focus | None = None,
+        about: ReasoningContext | Engine,
+        experimenter: Experimenter | None = None,
     ) -> T:
         """Return what `settle` makes of the model's answer, or else the rules' own, with a remark why.
 
-        The last of the prompts names the step.
+        The last of the prompts names the step. `about`: the build, or the engine alone where there is none yet.
         """
+        ctx, engine = (about, about.engine) if isinstance(about, ReasoningContext) else (None, about)
+        label, own = prompts[-1], self._resources
         try:
-            beginning = inputs.beginning(self._resources.library, prompts, shown, focus)
-            self._remark(Remarks(domain_gaps=beginning.domain_gaps))
-            offered = [t for t in (*GameSearch(engine.facts).tools(), *tools) if t.name in ALLOWED[step]]
-            toolbox = Toolbox(offered, self._resources.runner, self._resources.scope)
-            talk = Conversation(self._resources.chat_for(step), toolbox, beginning.messages)
-            found = await talk.answer(shape, lambda answer: settle(answer, grounds_of(talk.heard)))
-            self._remark(Remarks(turns=(Turn(step=prompts[-1], decided=[prompts[-1]]),)))
+            tools = [*GameSearch(engine.facts).tools(), *BuildTrials(experimenter).tools()]
+            toolbox = Toolbox(
+                [tool for tool in tools if tool.name in ALLOWED[step]],
+                own.runner,
+                own.scope,
+                [*(tool.spec for tool in tools), *answer_tools()],
+            )
+            turns, focus = ([], None) if ctx is None else (self._turns(ctx), await talk.focus_of(ctx))
+            ending = talk.ending(sorted(ALLOWED[step]), answer_tool(label), entries_of(shape))
+            put = talk.question(own.library, turns, prompts, shown, ending, focus)
+            self._remark(Remarks(domain_gaps=put.domain_gaps))
+            said = Conversation(own.chat_for(step), toolbox, put.messages, answer_tool(label))
+            found = await said.answer(shape, lambda answer: settle(answer, grounds_of(said.heard)))
+            self._remark(Remarks(turns=(changed(put.turn, decided=[label], answers=decisions_in(found)),)))
             return found
         except (LlmError, BudgetExceeded, NotFound) as error:
-            self._remark(fallen_back(prompts[-1], error))
+            self._remark(fallen_back(label, error))
         return await otherwise()
+
+    def _turns(self, ctx: ReasoningContext) -> list[Turn]:
+        """Return what was said so far, in this step too."""
+        return [*ctx.state.dialogue, *self._remarks.turns]
 
     def _remark(self, new: Remarks) -> None:
         old = self._remarks

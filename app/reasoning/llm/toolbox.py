@@ -40,21 +40,50 @@ class Tool:
     @property
     def spec(self) -> ToolSpec:
         """Return what the model is told about it."""
-        return ToolSpec(name=self.name, description=self.description, parameters=self.arguments.model_json_schema())
+        return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))
+
+
+def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a form, without what says nothing to a model: titles, and notes about our own types.
+
+    Which keys a mapping may have is written where the mapping is.
+    """
+    whole = shape.model_json_schema()
+    types = whole.get("$defs", {})
+
+    def plain_of(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain_of(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        kept = {key: plain_of(one) for key, one in value.items() if key != "title" or not isinstance(one, str)}
+        keys = kept.get("propertyNames", {}).get("$ref")
+        return {**kept, "propertyNames": {"enum": types[keys.rpartition("/")[2]]["enum"]}} if keys else kept
+
+    schema: dict[str, Any] = {key: plain_of(one) for key, one in whole.items() if key not in ("title", "description")}
+    for one in schema.get("$defs", {}).values():
+        one.pop("description", None)
+    return schema
 
 
 class Toolbox:
-    """The tools on offer in one step; everything asked for is recorded, refusals too."""
+    """The tools of one step; everything asked for is recorded, refusals too.
 
-    def __init__(self, tools: Sequence[Tool], runner: ToolRunner, scope: Scope) -> None:
+    `offered` is what the model is told, the same in every step; only `tools` can be called in this one.
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool], runner: ToolRunner, scope: Scope, offered: Sequence[ToolSpec] = ()
+    ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._runner = runner
         self._scope = scope
+        self._offered = list(offered)
 
     @property
     def specs(self) -> list[ToolSpec]:
         """Return what the model is told."""
-        return [tool.spec for tool in self._tools.values()]
+        return self._offered or [tool.spec for tool in self._tools.values()]
 
     async def serve(self, call: ToolCall) -> str:
         """Return the result as fenced text; what goes wrong is part of it.
@@ -84,7 +113,7 @@ class Toolbox:
             ToolRefused: there is no such tool, or it does not take these arguments.
         """
         if tool is None:
-            raise ToolRefused(f"there is no such tool; the tools are {', '.join(self._tools) or 'none'}")
+            raise ToolRefused(f"there is no such tool in this step; the tools are {', '.join(self._tools) or 'none'}")
         try:
             checked = tool.arguments.model_validate(arguments)
         except ValidationError as error:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Field
 
+from app.core.errors import ToolRefused
 from app.engine.base import Facts
 from app.knowledge.gems import level_required
 from app.knowledge.words import by_phrase, named, phrase
@@ -253,8 +254,14 @@ class RunExperiment(Arguments):
 class BuildTrials:
     """The tools over an experimenter. A `gain` above 0 means that the build's score would rise."""
 
-    def __init__(self, experimenter: Experimenter) -> None:
-        self._experimenter = experimenter
+    def __init__(self, experimenter: Experimenter | None = None) -> None:
+        self._given = experimenter
+
+    @property
+    def _experimenter(self) -> Experimenter:
+        if self._given is None:
+            raise ToolRefused("there is no build to try it on yet")
+        return self._given
 
     def tools(self) -> list[Tool]:
         """Return construct's own tools."""

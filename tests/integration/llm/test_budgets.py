@@ -28,7 +28,7 @@ async def steps(bench: LlmBench, most: int = 6) -> tuple[int, Any]:
     ("limit", "answered", "words"),
     [
         ({"build_budget_tokens": 25_000}, 2, "25000 tokens"),
-        ({"build_budget_usd": "0.01"}, 1, "0.01 USD"),
+        ({"build_budget_usd": "0.015"}, 1, "0.015 USD"),
         ({"build_budget_rounds": 3}, 3, "3 requests"),
         ({"build_budget_rounds": 0}, 0, "0 requests"),
     ],

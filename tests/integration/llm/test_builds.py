@@ -27,12 +27,8 @@ STEPS = [
     "invariant-extraction",
     "decompose",
     "explore-damage_delivery",
-    "explore-ascendancy",
     "explore-damage_scaling",
-    "explore-survivability",
-    "explore-resource_sustain",
     "explore-spirit_allocation",
-    "explore-stat_requirements",
     "construct",
     "validate",
 ]
@@ -150,7 +146,7 @@ async def test_a_build_survives_a_fault_at_every_other_step(player: Player, tmp_
     assert made.record.xml is not None
     fallen = [line.split(": ")[0] for line in made.view.reasoner.degraded]
     assert fallen[:2] == ["invariant-extraction", "explore-damage_delivery"]
-    assert len(fallen) >= 5
+    assert len(fallen) >= 4
     assert files_with_the_key(tmp_path) == []
     check_told(made)
 

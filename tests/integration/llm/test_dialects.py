@@ -71,6 +71,24 @@ async def test_what_a_server_can_do_is_found_out_once() -> None:
     assert [asked.body.get("tool_choice") for asked in server.requests] == ["none", "none", "required", *[None] * 4]
 
 
+def toolless(asked: Asked) -> Reaction:
+    """Refuse tools, as Ollama does for a model that was not made for them."""
+    return Complain("registry.ollama.ai/library/tiny does not support tools") if "tools" in asked.body else Say("{}")
+
+
+async def test_a_model_without_tools_is_asked_without_them_and_bound_to_the_schema() -> None:
+    tool = ToolSpec(name="answer_x", description="the answer", parameters={"type": "object"})
+    async with LlmServer(toolless) as server:
+        chat = model(server)
+        for _ in range(3):
+            assert (
+                await chat.complete(ASK, [tool], form=Form(answer={"type": "object"}, name="answer_x"))
+            ).text == "{}"
+        await chat.close()
+    assert ["tools" in asked.body for asked in server.requests] == [True, False, False, False]
+    assert all("response_format" in asked.body for asked in server.requests[1:])
+
+
 async def test_other_complaints_are_final() -> None:
     async with LlmServer(lambda _: Complain("no such model")) as server:
         chat = model(server)

@@ -85,12 +85,12 @@ def check_spending(rows: list[dict[str, Any]], asked: int) -> None:
 
 def check_difference(folder: Path, told: list[dict[str, Any]]) -> None:
     """Check that a prompt which was another when it was recorded is shown, and the answers are still given."""
-    place = next(number for number, one in enumerate(told) if one.get("step") == "explore-survivability")
+    place = next(number for number, one in enumerate(told) if one.get("step") == "explore-damage_scaling")
     system = told[place]["request"]["messages"][0]
     system["content"] = system["content"].replace("# ", "# An older word for ", 1)
     done = replay(folder, write(folder / "older.jsonl", told))
     assert done.returncode == 1, done.stderr
-    assert f"The first that differs: request {place}, explore-survivability" in done.stdout
+    assert f"The first that differs: request {place}, explore-damage_scaling" in done.stdout
     assert [line for line in done.stdout.splitlines() if line.startswith("-# An older word for ")]
     assert ", as recorded" in done.stdout
 

@@ -24,7 +24,7 @@ from app.llm.transcript import (
     step_of,
 )
 from app.model.record import BuildRequest
-from app.reasoning.llm.inputs import STEP
+from app.reasoning.llm.talk import STEP
 
 HEAD = TranscriptHead(model="m", request=BuildRequest(prompt="lightning sorceress"))
 
