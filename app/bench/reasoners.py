@@ -1,16 +1,24 @@
-"""`bench reasoner`: the same prompts decided by the rules and by the language model of the settings, side by side."""
+"""The same prompts decided by the rules and by the language model of the settings, side by side: `bench reasoner`, and
+the table of `eval run --reasoner llm`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
+from statistics import fmean
 from typing import Any, Final
 
 from app.bench.builds import build, cores, scratch_services
 from app.core.config import Settings
 from app.core.errors import InputError, ReasonerMissing
-from app.model.names import GearTier
+from app.model.base import Model
+from app.model.demands import Demands
+from app.model.evaluations import EvaluationRun
+from app.model.names import GearTier, Outcome
 from app.model.record import BuildRequest, ReasonerChoice
+from app.model.wishes import WishState
+from app.service import Services
+from app.service.evaluations import demands_on, objective_of
 from app.wiring.reasoners import is_set_up
 
 PROMPTS: Final[tuple[tuple[str, int], ...]] = (
@@ -92,3 +100,88 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the rows as the lines of a Markdown table."""
     head = ["| " + " | ".join(_COLUMNS) + " |", "|" + "---|" * len(_COLUMNS)]
     return [*head, *("| " + " | ".join(_cells(row)) + " |" for row in rows)]
+
+
+class RunFigures(Model):
+    """What a run came to. `objective`: see `objective_of`, under the demands of the rules' reading. `met` of `wishes`.
+    `tokens`: sent to and received from a language model. `usd`: what is known of its cost, None where nothing is.
+    """
+
+    passed: bool
+    validated: bool
+    objective: float | None
+    wishes: int
+    met: int
+    tokens: int
+    usd: float | None
+
+
+class AgainstRules(Model):
+    """A task's trial, by the rules and by the language model."""
+
+    task: str
+    trial: int
+    rules: RunFigures
+    model: RunFigures
+
+
+async def against(
+    services: Services, twins: Sequence[EvaluationRun], runs: Sequence[EvaluationRun]
+) -> list[AgainstRules]:
+    """Return each run of the language model beside the rules' of the same task and trial."""
+    by_rules = {(run.task, run.trial): run for run in twins}
+    rows = []
+    for run in runs:
+        twin = by_rules[run.task, run.trial]
+        demands = demands_on(await services.library.get(twin.build_id))
+        figures = [await _figures(services, one, demands) for one in (twin, run)]
+        rows.append(AgainstRules(task=run.task, trial=run.trial, rules=figures[0], model=figures[1]))
+    return rows
+
+
+async def _figures(services: Services, run: EvaluationRun, demands: Demands) -> RunFigures:
+    view = await services.library.get(run.build_id)
+    spent = (await services.recordings.metrics(run.build_id)).run
+    return RunFigures(
+        passed=run.passed,
+        validated=view.outcome is Outcome.VALIDATED,
+        objective=objective_of(view, demands),
+        wishes=len(view.wishes),
+        met=sum(wish.state is WishState.MET for wish in view.wishes),
+        tokens=sum((spent.tokens or {}).get(kind, 0) for kind in ("input", "output")),
+        usd=None if spent.cost_usd is None else float(spent.cost_usd),
+    )
+
+
+def against_text(rows: Sequence[AgainstRules]) -> list[str]:
+    """Return the table: a line per task, then both sides in all."""
+    if not rows:
+        return []
+    told = [["task", "objective: rules", "model", "difference", "wishes: rules", "model", "tokens", "USD"]]
+    for row in rows:
+        pair = (row.rules.objective, row.model.objective)
+        gap = None if pair[0] is None or pair[1] is None else pair[1] - pair[0]
+        wishes = [f"{side.met}/{side.wishes}" for side in (row.rules, row.model)]
+        cells = [_shown(pair[0], ".3f"), _shown(pair[1], ".3f"), _shown(gap, "+.3f"), *wishes]
+        told.append([row.task, *cells, f"{row.model.tokens:,}", _shown(row.model.usd, ".4f")])
+    widths = [max(len(row[column]) for row in told) for column in range(len(told[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in told]
+    return [*lines, "", _all_of("rules", [row.rules for row in rows]), _all_of("model", [row.model for row in rows])]
+
+
+def _all_of(who: str, sides: Sequence[RunFigures]) -> str:
+    valid, known = sum(side.validated for side in sides), [side.usd for side in sides if side.usd is not None]
+    objectives = [side.objective for side in sides if side.objective is not None]
+    parts = [
+        f"{sum(side.passed for side in sides)} of {len(sides)} passed, {valid} validated",
+        f"objective {fmean(objectives):.3f} on average" if objectives else "no objective",
+        f"{sum(side.met for side in sides)} of {sum(side.wishes for side in sides)} wishes met",
+    ]
+    if who == "model":
+        each = f"{sum(known) / valid:.4f}" if known and valid else "-"
+        parts.append(f"{sum(side.tokens for side in sides):,} tokens, USD per valid build {each}")
+    return f"{who}: {', '.join(parts)}"
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

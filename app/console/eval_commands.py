@@ -24,9 +24,16 @@ def eval_run(
     resume: Annotated[bool, typer.Option("--resume", help="Go on under a label that has runs")] = False,
     engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
     reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",
+    against_rules: Annotated[
+        bool, typer.Option("--against-rules/--alone", help="llm: build each by the rules, too, and print both")
+    ] = True,
     as_json: JsonFlag = False,
 ) -> None:
-    """Build every prompt of a suite and check calls and results. Exit 0 all passed, 1 one did not."""
+    """Build every prompt of a suite and check calls and results. Exit 0 all passed, 1 one did not.
+
+    With --reasoner llm each build must also be castable, meet its wishes, have in its file what it tells, and repeat
+    no unfounded claim; the rules' builds are kept under LABEL-rules.
+    """
     run(
         lambda: evaluations.run_suite(
             Settings(),
@@ -37,6 +44,7 @@ def eval_run(
             resume=resume,
             engine=engine,
             reasoner=reasoner,
+            against_rules=against_rules,
             as_json=as_json,
         )
     )

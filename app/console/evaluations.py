@@ -12,6 +12,7 @@ from statistics import fmean
 import typer
 from pydantic import TypeAdapter
 
+from app.bench.reasoners import against, against_text
 from app.console.exits import Exit
 from app.core.config import Settings
 from app.core.errors import InputError
@@ -22,6 +23,7 @@ from app.metrics.documents import Document
 from app.metrics.expectations import Expectations, Verdict, check_usable
 from app.metrics.limits import InvalidMatcher
 from app.metrics.results import read_file
+from app.model.base import changed
 from app.model.evaluations import EvaluationRun
 from app.model.record import EngineChoice, ReasonerChoice
 from app.service.comparisons import check_names
@@ -245,28 +247,49 @@ async def run_suite(
     resume: bool,
     engine: EngineChoice,
     reasoner: ReasonerChoice,
+    against_rules: bool,
     as_json: bool,
 ) -> Exit:
-    """Run the suite and print every verdict; exit 1 when one did not pass."""
+    """Run the suite and print every verdict; exit 1 when one did not pass.
+
+    With the language model each build is also held against what every build must be, and beside one that the rules
+    make of the same task, unless `against_rules` is off.
+    """
     suite = await asyncio.to_thread(load_suite, source, only)
     set_up_logging("DEBUG" if settings.log_level == "DEBUG" else "ERROR", redactor(settings))
     name = label or f"{suite.name}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    async with open_services(settings) as services:
-        runs = await services.evaluations.run(
-            suite, name, trials, resume=resume, engine=engine, reasoner=reasoner, told=_tell
+    model = against_rules and reasoner == "llm"
+    # who is built second must not be taught by who is built first
+    async with open_services(changed(settings, memory="off") if model else settings) as services:
+        services.builds.check(engine, reasoner)
+        evals = services.evaluations
+        twins = []
+        if model:
+            told = f"{name}{BY_RULES}"
+            twins = await evals.run(
+                suite, told, trials, resume=resume, engine=engine, reasoner="rules", sound=True, told=_tell
+            )
+        runs = await evals.run(
+            suite, name, trials, resume=resume, engine=engine, reasoner=reasoner, sound=reasoner == "llm", told=_tell
         )
         brought = [(await services.recordings.metrics(run.build_id)).productivity for run in runs]
+        rows = await against(services, twins, runs) if model else []
     if as_json:
-        told = [
+        listed = [
             {**run.model_dump(mode="json"), "productivity": found.model_dump(mode="json")}
             for run, found in zip(runs, brought, strict=True)
         ]
-        typer.echo(json.dumps({"label": name, "runs": told}, indent=2))
+        table = {"against_rules": [row.model_dump(mode="json") for row in rows]} if model else {}
+        typer.echo(json.dumps({"label": name, "runs": listed, **table}, indent=2))
     else:
         scores = [found.score for found in brought if found.score is not None]
         mean = f", productivity {fmean(scores):.3f} on average" if scores else ""
-        typer.echo(f"{passed_of(runs)} of {len(runs)} runs under {name} passed{mean}")
+        typer.echo("\n".join([*against_text(rows), f"{passed_of(runs)} of {len(runs)} runs under {name} passed{mean}"]))
     return Exit.OK if passed_of(runs) == len(runs) else Exit.FAILED
+
+
+BY_RULES = "-rules"
+"""What the label of the rules' runs ends in, beside which those of a language model are held."""
 
 
 async def list_labels(settings: Settings, as_json: bool) -> None:

@@ -64,6 +64,16 @@ class BuildService:
         self._reasoners = reasoners
         self._clock = clock
 
+    def check(self, engine: EngineChoice, reasoner: ReasonerChoice) -> None:
+        """Return when builds can be made that way.
+
+        Raises:
+            EngineMissing: the engine asked for is not installed.
+            ReasonerMissing: the reasoner asked for is not set up.
+        """
+        self._engines.check(engine)
+        self._reasoners.check(reasoner)
+
     async def create(
         self, request: BuildRequest, idempotency_key: str | None = None, access: Access = EVERYONE
     ) -> BuildView:
@@ -81,8 +91,7 @@ class BuildService:
             NotReady: the parent cannot be started from yet.
         """
         checked = check_request(request)
-        self._engines.check(checked.engine)
-        self._reasoners.check(checked.reasoner)
+        self.check(checked.engine, checked.reasoner)
         now = self._clock.now()
         record = BuildRecord(id=new_build_id(), owner=access.owner, request=checked, created_at=now, updated_at=now)
         if checked.parent_id is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +13,25 @@ from pydantic import Field, TypeAdapter
 from app.core.clock import Clock
 from app.core.config import resource_dir
 from app.core.errors import InputError
+from app.engine.files.xml import read
+from app.knowledge.claims import FACTS, SAYS, founded, grounds_of
 from app.metrics.documents import Document
 from app.metrics.expectations import Expectations, check_usable, lookup, match_arguments, parse_arguments
 from app.metrics.limits import InvalidMatcher, placed
 from app.model.base import Model
+from app.model.constraints import Invariant, InvariantSet
+from app.model.damage import unpayable
+from app.model.demands import Demands, demands_of
 from app.model.evaluations import EvaluationRun, Finding, LabelSummary
-from app.model.names import BuildStatus, GearTier
+from app.model.names import BuildStatus, ConflictType, GearTier, Severity
+from app.model.names import SubProblemName as Q
+from app.model.race import raced
 from app.model.record import BuildRequest, EngineChoice, ReasonerChoice
+from app.model.state import BuildState
+from app.model.stats import DPS
+from app.model.wishes import WishState
+from app.prompting.library import fenced
+from app.search.objective import Objective
 from app.service.builds import BuildService
 from app.service.library import Library
 from app.service.recordings import ExpectationChecks
@@ -127,11 +140,13 @@ class Evaluations:
         resume: bool = False,
         engine: EngineChoice = "auto",
         reasoner: ReasonerChoice = "auto",
+        sound: bool = False,
         told: Callable[[EvaluationRun], None] = lambda run: None,
     ) -> list[EvaluationRun]:
         """Run every task so many times and return the runs under the label; `told` hears of each as it ends.
 
-        `resume` goes on under a label that has runs: what is there already is not run again.
+        `sound`: each build is also held against what every build must be (`soundness`). `resume` goes on under a label
+        that has runs: what is there already is not run again.
 
         Raises:
             InputError: the label or the number of trials cannot be used, or the label has runs and `resume` is off.
@@ -143,7 +158,7 @@ class Evaluations:
                     request = BuildRequest(
                         prompt=task.prompt, level=task.level, gear=task.gear, engine=engine, reasoner=reasoner
                     )
-                    run = await self._trial(suite.name, label, task, trial, request)
+                    run = await self._trial(suite.name, label, task, trial, request, sound)
                     await self._store.add(run)
                     told(run)
         return await self._store.of(label)
@@ -158,7 +173,9 @@ class Evaluations:
             raise InputError(f"There are runs under the label {label} already; take another one, or resume.")
         return known
 
-    async def _trial(self, suite: str, label: str, task: SuiteTask, trial: int, request: BuildRequest) -> EvaluationRun:
+    async def _trial(
+        self, suite: str, label: str, task: SuiteTask, trial: int, request: BuildRequest, sound: bool
+    ) -> EvaluationRun:
         began_ms = self._clock.monotonic_ms()
         made = await self._builds.create(request)
         await self._builds.wait(made.id)
@@ -172,6 +189,9 @@ class Evaluations:
         ending = view.outcome.value if view.outcome else view.status.value
         ended = Finding(name="the build ends", passed=view.status is BuildStatus.COMPLETE, reason=ending)
         checks = [ended, *called, *await asyncio.to_thread(check_facts, task, view)]
+        if sound and view.status is BuildStatus.COMPLETE:
+            files = [await self._library.export(made.id, form) for form in ("yaml", "xml")]
+            checks += await asyncio.to_thread(soundness, view, BuildState.from_yaml(files[0].decode()), files[1])
         return EvaluationRun(
             label=label,
             suite=suite,
@@ -194,6 +214,92 @@ def check_facts(task: SuiteTask, view: BuildView) -> list[Finding]:
         there = str(lookup(shown, pointer))[:200] if found.ok else ""
         findings.append(Finding(name=f"fact {pointer}", passed=found.ok, reason=there or found.reason))
     return findings
+
+
+_UNUSABLE = frozenset(
+    {ConflictType.STAT_REQUIREMENT, ConflictType.ATTRIBUTE_SQUEEZE, ConflictType.SUSTAIN_GAP}
+    | {ConflictType.SPIRIT_OVERFLOW, ConflictType.TREE_OVERFLOW, ConflictType.ILLEGAL_ITEM}
+)
+
+
+def soundness(view: BuildView, state: BuildState, xml: bytes) -> list[Finding]:
+    """Return whether a finished build is what every build must be, whoever decided: it can be played, gives what was
+    asked for, has in its file what it tells, and repeats no claim of a language model without grounds."""
+    found = {
+        "castable": _unusable(view),
+        "wishes met": [wish.wish for wish in view.wishes if wish.state is WishState.UNMET],
+        "plan is the build": _not_in_file(view, xml),
+        "no unfounded claim": _unfounded(view, state),
+    }
+    return [Finding(name=name, passed=not faults, reason="; ".join(faults)[:500]) for name, faults in found.items()]
+
+
+def _unusable(view: BuildView) -> list[str]:
+    """Return why the main skill cannot be used as it is planned."""
+    faults = [one.message for one in view.conflicts if one.type in _UNUSABLE and one.severity is Severity.BLOCKING]
+    stats = view.stats
+    if stats is None or not stats.dps:
+        return [*faults, "it deals no damage"]
+    return [*faults, *(f"one use costs more {cost.resource} than there is" for cost in unpayable(stats.values))]
+
+
+def _not_in_file(view: BuildView, xml: bytes) -> list[str]:
+    """Return what is told of skills and ascendancy and not in the file, and what was planned, is not there nor told."""
+    root = read(xml)
+    gems = {gem.get("nameSpec") or "" for gem in root.iter("Gem") if gem.get("enabled") != "false"}
+    have = {gem.get("gemId") or "" for gem in root.iter("Gem") if gem.get("enabled") != "false"}
+    own = next(root.iter("Build"))
+    decided = {name: sub.decision for name, sub in view.sub_problems.items() if sub.decision is not None}
+    built = {name: one.built for name, one in decided.items() if one.built is not None}
+    faults = [f"{name.value}: the file was not looked at" for name in decided if name not in built]
+    for name, planned in ((Q.DAMAGE_DELIVERY, "skill_name"), (Q.ASCENDANCY, "ascendancy")):
+        if name not in built:
+            continue
+        told = built[name].name.partition(" with ")[0]
+        there = told in gems if name is Q.DAMAGE_DELIVERY else told in (own.get("ascendClassName"), "none yet")
+        if not there:
+            faults.append(f"{told} is told and not in the file")
+        plan = decided[name].choice.get(planned)
+        if plan not in (told, None) and "decided on" not in built[name].reason:
+            faults.append(f"{plan} was decided on, {told} was built, and that is not told")
+    spirit = built.get(Q.SPIRIT_ALLOCATION)
+    left = (
+        [key for key in decided[Q.SPIRIT_ALLOCATION].choice.get("skill_ids", []) if key not in have] if spirit else []
+    )
+    if spirit is not None and left and "decided on" not in spirit.reason:
+        faults.append(f"{len(left)} Spirit skills were decided on and are not there, and that is not told")
+    return faults
+
+
+def _unfounded(view: BuildView, state: BuildState) -> list[str]:
+    """Return what a language model says to people that no figure of the build, the prompt or the race bears out."""
+    told = [*view.assumptions, *view.domain_gaps, *view.caveats, *([view.question.text] if view.question else [])]
+    for sub in view.sub_problems.values():
+        told += [sub.decision.reason] if sub.decision is not None else []
+        told += [option.rejected_because or "" for option in sub.alternatives]
+    stats = {} if view.stats is None else {**view.stats.values, DPS: view.stats.dps or 0.0}
+    known = [fenced("figures", json.dumps(stats)), fenced("request", f"{view.prompt}; level {_level(view)}")]
+    grounds = grounds_of([*known, fenced(FACTS, "" if state.race is None else raced(state.race))])
+    said = [text.partition(SAYS)[2] for text in told if SAYS in text]
+    return [text for text in said if founded(text, grounds) != text.strip()]
+
+
+def _level(view: BuildView) -> str:
+    return next((str(one.value) for one in view.invariants if one.field == "level"), "")
+
+
+def objective_of(view: BuildView, demands: Demands) -> float | None:
+    """Return the score of a build under these demands, damage and effective hit points weighed alike, so that builds
+    with weights of their own can be compared; in e-folds, None without figures."""
+    if view.stats is None:
+        return None
+    return Objective(demands.floors).score({**view.stats.values, DPS: view.stats.dps or 0.0})
+
+
+def demands_on(view: BuildView) -> Demands:
+    """Return what the build's constraints demand."""
+    known = [Invariant(**one.model_dump()) for one in view.invariants]
+    return demands_of(InvariantSet(invariants=known))
 
 
 def passed_of(runs: Sequence[EvaluationRun]) -> int:
