@@ -46,7 +46,7 @@ from app.search.gear.pool import SlotPool, slot_pool
 from app.search.gear.search import GearSearch
 from app.search.incumbent import Incumbent, trial_prefix
 from app.search.objective import METRICS, Objective
-from app.search.sessions import LoadedSession, open_parallel
+from app.search.sessions import LoadedSession, Sharing, open_parallel
 from app.wiring import ConfiguredEngines, engine_workers
 
 DAMAGE_SKILLS = {
@@ -169,7 +169,7 @@ async def dressed(engine: Engine, owner: OwnersBuild, tier: GearTier, sessions: 
         recovery=NO_FLOOR,
     )
     demands = Demands(level=owner.blueprint.level, gear=tier, goal=Goal.ALL_ROUND, hardcore=False, floors=floors)
-    async with open_parallel(engine, None, sessions) as parallel:
+    async with open_parallel(engine, None, Sharing(sessions)) as parallel:
         loaded = LoadedSession(parallel, owner.xml, owner.blueprint, Locks(), trial_prefix=owner.setup)
         await loaded.open()
         ctx = SearchContext(engine, loaded, owner.blueprint, _plan(owner), demands, InvariantSet(), 0)

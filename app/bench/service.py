@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import http.client
 import json
+import os
 import statistics
 import threading
 import time
@@ -184,14 +185,16 @@ class TimedEvents:
 async def recording_cost(settings: Settings, pairs: int) -> dict[str, Any]:
     """Return seconds (s) of builds with and without recording, their ratio, and milliseconds (ms) per write.
 
-    `ratio`: median over pairs of with / without. The milliseconds within builds include waiting for whatever else the
-    process does at that moment; `alone` are the same writes with nothing else going on. `share_of_wall`: processor
-    time of all writes over the wall time of the recorded builds.
+    `ratio`: median over pairs of with / without by the wall clock, `processor_ratio` the same by processor time of
+    this program and of its engines (which other work on the machine changes less). The milliseconds within builds
+    include waiting for whatever else the process does at that moment; `alone` are the same writes with nothing else
+    going on. `share_of_wall`: processor time of all writes over the wall time of the recorded builds.
     """
     uncached = changed(settings, cache_mb=0)
     on: list[float] = []
     off: list[float] = []
     took_ms: list[float] = []
+    used: dict[bool, list[float]] = {True: [], False: []}
     for number in range(pairs):
         for recorded in (True, False) if number % 2 == 0 else (False, True):
             timed: list[TimedEvents] = []
@@ -200,8 +203,10 @@ async def recording_cost(settings: Settings, pairs: int) -> dict[str, Any]:
                 timed.append(TimedEvents(events))
                 return timed[-1]
 
+            before = _processor_s()
             async with scratch_services(uncached, events=watched, recorded=recorded) as services:
                 (on if recorded else off).append((await timed_build(services, REQUEST))[1])
+            used[recorded].append(_processor_s() - before)
             took_ms += [ms for events in timed for ms in events.took_ms]
     took_ms.sort()
     alone = await _writes_alone(settings)
@@ -210,6 +215,7 @@ async def recording_cost(settings: Settings, pairs: int) -> dict[str, Any]:
         "seconds_recorded": [round(s, 2) for s in on],
         "seconds_unrecorded": [round(s, 2) for s in off],
         "ratio": round(statistics.median(a / b for a, b in zip(on, off, strict=True)), 4),
+        "processor_ratio": round(statistics.median(a / b for a, b in zip(used[True], used[False], strict=True)), 4),
         "writes": len(took_ms),
         "write_p50_ms": _rounded(nearest_rank(took_ms, 0.5)),
         "write_p95_ms": _rounded(nearest_rank(took_ms, 0.95)),
@@ -246,6 +252,12 @@ async def _writes_alone(settings: Settings) -> dict[str, Any]:
         "write_p95_ms": _rounded(nearest_rank(took_ms, 0.95)),
         "write_processor_ms": round(processor_s * 1000 / _WRITES, 3),
     }
+
+
+def _processor_s() -> float:
+    """Return the processor time, in seconds, of this program and of the children that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def _rounded(value: float | None) -> float | None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
-from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT
+from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT, ONE_BUTTON
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
@@ -181,6 +181,14 @@ def _regeneration(case: Case) -> Found:
     return rate >= REGENERATED * max(pool, 1.0), f"{rate:,.0f} life regenerated per second"
 
 
+def _one_button(case: Case) -> Found:
+    """Return the check that nothing beside the main skill is pressed: what else there is reserves Spirit."""
+    others = [g for g in case.blueprint.groups if g is not case.blueprint.main and g.enabled and g.gems]
+    facts = [fact for group in others if (fact := case.gems.get(group.gems[0].gem_id)) is not None]
+    pressed = [fact.name for fact in facts if not fact.spirit and "HasReservation" not in fact.skill_types]
+    return not pressed, f"{case.main_skill}, and {', '.join(pressed) or 'nothing else'} to press"
+
+
 def _held(case: Case) -> tuple[str, str]:
     """Return the kinds of what the main hand and the off hand hold, empty for nothing."""
     items = case.blueprint.items
@@ -220,6 +228,7 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "fast": _fast,
         "tanky": _tanky,
         "leech": _leech,
+        ONE_BUTTON: _one_button,
         "regeneration": _regeneration,
         "dual_wield": lambda case: (_held(case)[1] in (*MARTIAL, *CASTER), " and ".join(_held(case))),
         "unarmed": lambda case: (not _held(case)[0], _held(case)[0] or "nothing in hand"),

@@ -10,7 +10,7 @@ import typer
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.metrics.steps import TunedSettings, TuningEffect, TuningReport, suggestion
+from app.metrics.steps import TUNABLE, TunedSettings, TuningEffect, TuningReport, suggestion
 from app.model.names import BuildStatus
 from app.wiring import open_reading
 from app.wiring.tuned import read_tuned, tuned, write_tuned
@@ -38,7 +38,7 @@ async def tune(settings: Settings, auto: bool, forget: bool, as_json: bool) -> N
     processors = len(os.sched_getaffinity(0))
     workers = now.engine_workers or max(2, processors)
     measured = after if known is not None else before
-    wanted = suggestion(measured, workers, now.cache_memory_mb, processors, datetime.now(UTC))
+    wanted = suggestion(measured, workers, now.whatif_batch, now.cache_memory_mb, processors, datetime.now(UTC))
     if auto and wanted is not None:
         await asyncio.to_thread(write_tuned, settings, _joined(known, wanted))
     report = TuningReport(
@@ -55,7 +55,7 @@ def _joined(known: TunedSettings | None, wanted: TunedSettings) -> TunedSettings
     """Return what is in force with the change."""
     if known is None:
         return wanted
-    kept = {name: getattr(wanted, name) or getattr(known, name) for name in ("engine_workers", "cache_memory_mb")}
+    kept = {name: getattr(wanted, name) or getattr(known, name) for name in TUNABLE}
     return wanted.model_copy(update=kept)
 
 

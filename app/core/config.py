@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     pob_path: Path | None = None
     engine: Literal["auto", "pob", "sketch"] = "auto"
     engine_workers: int = Field(default=0, ge=0, le=64)
+    whatif_batch: int = Field(default=4, ge=1, le=32)
     reasoner: Literal["auto", "rules", "llm"] = "auto"
     llm_provider: Literal["openai", "anthropic"] = "openai"
     llm_base_url: str | None = None

@@ -21,6 +21,9 @@ OF_MINIONS = frozenset({"minion", "companion"})
 OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "warcry"})
 """Styles that a skill beside the main one brings: one with this tag."""
 
+ONE_BUTTON = "one_button"
+"""Nothing but the main skill is pressed: what else there is acts by itself."""
+
 OVER_TIME: Mapping[str, float] = MappingProxyType(
     {
         "Contagion": 1.0,

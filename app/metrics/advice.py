@@ -16,6 +16,7 @@ _WORTH = 0.05
 """Less than this share of the wall time is not worth a change."""
 
 _SMALL_BATCH = 8
+WHAT_IF = "pob.what_if"
 STARVED = 0.6
 """An engine process that gets less of a processor than this while it is asked shares it with something else."""
 
@@ -95,14 +96,12 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
             setting=SESSIONS,
         )
     for row in rows:
-        executed = (row.calls or 0) - (row.cached or 0)
-        overhead = row.self_ms - row.parts.get(BUSY, 0.0) - row.parts.get(OPENING, 0.0)
-        if row.name == "pob.what_if" and executed and (row.useful or 0) / executed < _SMALL_BATCH:
+        if is_small_batch(row):
             yield Remedy(
-                sentence=f"{row.phase}: {row.name} asks {(row.useful or 0) / executed:.1f} candidates at a time, and"
-                f" {overhead / whole:.0%} of the build is what each call costs besides: ask for more at once, or"
-                " share them between fewer sessions (BUILDWRIGHT_ENGINE_WORKERS)",
-                ms=overhead,
+                sentence=f"{row.phase}: {row.name} asks {_batch(row):.1f} candidates at a time, and"
+                f" {around_calls(row) / whole:.0%} of the build is what each call costs besides: ask for more at once"
+                " (BUILDWRIGHT_WHATIF_BATCH), or share them between fewer sessions (BUILDWRIGHT_ENGINE_WORKERS)",
+                ms=around_calls(row),
                 setting=BATCH,
             )
         if row.kind is SpanKind.MODEL:
@@ -112,6 +111,22 @@ def _of_rows(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
                 ms=row.self_ms,
             )
     yield from _of_machine(rows, whole)
+
+
+def around_calls(row: WorkRow) -> float:
+    """Return the milliseconds (ms) of a tool's calls in which the engine neither worked nor was opened."""
+    return row.self_ms - row.parts.get(BUSY, 0.0) - row.parts.get(OPENING, 0.0)
+
+
+def is_small_batch(row: WorkRow) -> bool:
+    """Return whether the row is trials asked for a few at a time."""
+    return row.name == WHAT_IF and 0.0 < _batch(row) < _SMALL_BATCH
+
+
+def _batch(row: WorkRow) -> float:
+    """Return the candidates of an executed call, 0 where there was none."""
+    executed = (row.calls or 0) - (row.cached or 0)
+    return (row.useful or 0) / executed if executed else 0.0
 
 
 def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
@@ -132,8 +147,7 @@ def _of_machine(rows: Sequence[WorkRow], whole: float) -> Iterator[Remedy]:
     kept = sum(row.parts.get("cache", 0.0) + row.parts.get("records", 0.0) for row in rows)
     kept += sum(row.self_ms for row in rows if row.kind is SpanKind.STORE)
     yield Remedy(
-        sentence=f"{kept / whole:.0%} of the time is the store (records, cache, checkpoints): put it on a faster disk,"
-        " or keep more answers in memory (BUILDWRIGHT_CACHE_MEMORY_MB)",
+        sentence=f"{kept / whole:.0%} of the time is the store (records, cache, checkpoints): put it on a faster disk",
         ms=kept,
     )
 

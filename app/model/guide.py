@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.blueprint import Rarity
+from app.model.groups import GroupUse
 from app.model.names import Attribute, GearTier
 
 CARRIES = 0.03
@@ -92,11 +93,15 @@ class GearFigures(Model):
 
 
 class Guide(Model):
-    """Levelling order, shopping list and how to play, read off a build that is valid or the best there is."""
+    """Levelling order, shopping list and how to play, read off a build that is valid or the best there is.
+
+    `groups`: what each skill group is for, as measured; none where nothing was measured.
+    """
 
     passives: list[PassiveStep] = Field(default_factory=list)
     ascendancy: list[PassiveStep] = Field(default_factory=list)
     gems: list[GemStep] = Field(default_factory=list)
     shopping: list[ShoppingItem] = Field(default_factory=list)
     how_to_play: list[str] = Field(default_factory=list)
+    groups: list[GroupUse] = Field(default_factory=list)
     at_tiers: list[GearFigures] = Field(default_factory=list)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 
 from app.core.errors import InvalidTransition
@@ -13,11 +14,22 @@ from app.model.blueprint import Blueprint, Change, Deallocate, Unequip, apply_ch
 from app.model.moves import Locks
 from app.model.stats import BuildReport, Inspection, Stats
 
-SMALLEST_SHARE = 4
-"""Fewer trials than this are not worth another session's round trip."""
-
 LARGEST_SHARE = 32
 """More trials than this are asked in several calls."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Between how many sessions a stage may share its trials, and with how many trials a session is worth a call.
+
+    Results are the same with any; only calls and time differ.
+    """
+
+    sessions: int = 4
+    least: int = 4
+
+
+USUAL = Sharing()
 
 
 class ParallelSession:
@@ -27,8 +39,9 @@ class ParallelSession:
     in the order they were asked.
     """
 
-    def __init__(self, sessions: Sequence[Session]) -> None:
+    def __init__(self, sessions: Sequence[Session], least: int = Sharing.least) -> None:
         self._sessions = list(sessions)
+        self._least = least
         self.trials = 0
 
     async def build(self, blueprint: Blueprint) -> BuildReport:
@@ -51,7 +64,7 @@ class ParallelSession:
         self.trials += len(candidates)
         # parts of about the same size, as many for every session
         rounds = -(-len(candidates) // (LARGEST_SHARE * len(self._sessions)))
-        count = max(1, min(len(self._sessions) * rounds, len(candidates) // SMALLEST_SHARE))
+        count = max(1, min(len(self._sessions) * rounds, len(candidates) // self._least))
         size, extra = divmod(len(candidates), count)
         bounds = [i * size + min(i, extra) for i in range(count + 1)]
         parts = [candidates[a:b] for a, b in pairwise(bounds)]
@@ -84,22 +97,22 @@ class ParallelSession:
 
 @asynccontextmanager
 async def open_parallel(
-    engine: Engine, blueprint: Blueprint | None, sessions: int, patience_s: float = 0.5
+    engine: Engine, blueprint: Blueprint | None, sharing: Sharing, patience_s: float = 0.5
 ) -> AsyncIterator[ParallelSession]:
-    """Open up to `sessions` sessions holding the blueprint (None: nothing yet).
+    """Open as many sessions as may share the trials, holding the blueprint (None: nothing yet).
 
     The first is waited for; a further one only `patience_s`, because a build that keeps one session while it waits
     for more could otherwise block another build that does the same.
     """
     async with AsyncExitStack() as stack:
         opened: list[Session] = [await stack.enter_async_context(engine.session())]
-        for _ in range(sessions - 1):
+        for _ in range(sharing.sessions - 1):
             try:
                 async with asyncio.timeout(patience_s):
                     opened.append(await stack.enter_async_context(engine.session()))
             except TimeoutError:
                 break
-        parallel = ParallelSession(opened)
+        parallel = ParallelSession(opened, sharing.least)
         if blueprint is not None:
             await parallel.build(blueprint)
         yield parallel

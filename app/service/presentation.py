@@ -281,6 +281,7 @@ def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
         ("Assumptions", view.assumptions),
         ("From memory", from_memory(shown.memories, shown.habits)),
         ("One question", question(view)),
+        ("Skill groups", [use.line for use in guide.groups]),
         ("How to play", guide.how_to_play),
         ("Levelling: passives", passives(guide)),
         ("Levelling: gems", gems(guide)),

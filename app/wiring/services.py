@@ -33,6 +33,7 @@ from app.phases.validate.judgement import RefineValidate, ValidatePhase
 from app.reasoning.recorded import RecordedReasoner
 from app.reasoning.rules import RulesReasoner
 from app.runner.base import Pace
+from app.search.sessions import USUAL, Sharing
 from app.service import ReadServices, Services
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
@@ -210,7 +211,7 @@ async def _machinery(
         contexts = StepContexts(engines, tools, reasoners, memory_store(settings, opened))
         driver = Driver(
             opened.builds,
-            phase_steps(engine_workers(settings), iterations),
+            phase_steps(Sharing(engine_workers(settings), settings.whatif_batch), iterations),
             contexts,
             DriverLimits(budget_s=settings.build_budget_seconds),
             memory=memory_store(settings, opened),
@@ -225,17 +226,17 @@ async def _machinery(
             await cache.close()
 
 
-def phase_steps(sessions: int = 4, iterations: int | None = None) -> Mapping[Phase, PhaseStep]:
+def phase_steps(sharing: Sharing = USUAL, iterations: int | None = None) -> Mapping[Phase, PhaseStep]:
     """Return the step of every phase that runs; complete is an end.
 
-    `sessions`: engine sessions construct may share. `iterations`: rounds of improvement that a build gets, None = what
-    its effort allows.
+    `sharing`: between how many engine sessions trials may be shared. `iterations`: rounds of improvement that a build
+    gets, None = what its effort allows.
     """
-    exploring = StrategicExplore(RaceExplore(ExplorePhase(), sessions), sessions)
+    exploring = StrategicExplore(RaceExplore(ExplorePhase(), sharing.sessions), sharing)
     return {
         Phase.DECOMPOSE: DecomposePhase(),
-        Phase.EXPLORE: ByMode(RefineExplore(sessions), exploring),
-        Phase.CONSTRUCT: ByMode(RefineConstruct(sessions), ConstructPhase(sessions)),
+        Phase.EXPLORE: ByMode(RefineExplore(sharing), exploring),
+        Phase.CONSTRUCT: ByMode(RefineConstruct(sharing), ConstructPhase(sharing)),
         Phase.VALIDATE: WithAccounts(ByMode(RefineValidate(), ValidatePhase())),
         Phase.ITERATE: WithAccounts(IteratePhase(iterations)),
     }

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.metrics.steps import TunedSettings
+from app.metrics.steps import TUNABLE, TunedSettings
 from app.model.base import changed
 
 _FILE = "tuning.json"
@@ -23,7 +23,7 @@ def tuned(settings: Settings) -> Settings:
     known = read_tuned(settings)
     if known is None:
         return settings
-    measured = {"engine_workers": known.engine_workers, "cache_memory_mb": known.cache_memory_mb}
+    measured = {name: getattr(known, name) for name in TUNABLE}
     said = settings.model_fields_set
     return changed(settings, **{name: value for name, value in measured.items() if value and name not in said})
 

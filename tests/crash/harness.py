@@ -30,6 +30,7 @@ from app.model.state import BuildState
 from app.phases.base import PhaseStep
 from app.reasoning.base import Reasoner
 from app.runner.local import LocalRunner
+from app.search.sessions import Sharing
 from app.storage.base import BuildStore, Checkpoint, EventStore
 from app.storage.store import Storage, check_database, open_storage
 from app.tools.runner import ToolRunner
@@ -321,6 +322,6 @@ async def sketch_product() -> AsyncIterator[Product]:
 
     engine = ProcessEngine("sketch", workers=2)
     try:
-        yield Product(phase_steps(sessions=1), engine, RulesReasoner())
+        yield Product(phase_steps(Sharing(1)), engine, RulesReasoner())
     finally:
         await engine.close()

@@ -12,6 +12,7 @@ from app.model.state import BuildState
 from app.phases.base import PhaseContext
 from app.phases.construct.stages import ConstructPhase
 from app.reasoning.rules import RulesReasoner
+from app.search.sessions import Sharing
 from tests.unit.reasoning.planning import plan_with
 
 
@@ -36,7 +37,7 @@ async def constructed(engine: Engine, prompt: str, **fields: InvariantValue) -> 
             engine=engine,
             reasoner=RulesReasoner(),
         )
-        result = await ConstructPhase(sessions=1).run(ctx)
+        result = await ConstructPhase(Sharing(1)).run(ctx)
         state = result.state
         if result.trigger is not None:
             break

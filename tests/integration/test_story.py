@@ -17,6 +17,7 @@ from app.model.names import Outcome
 from app.model.record import BuildRecord, BuildRequest
 from app.model.wishes import WishState
 from app.reasoning.rules import RulesReasoner
+from app.search.sessions import Sharing
 from app.service.presentation import as_text, presentation_of
 from app.service.view import view_of
 from app.storage.store import open_storage
@@ -39,7 +40,7 @@ async def engine() -> AsyncIterator[ProcessEngine]:
 async def built(engine: ProcessEngine, folder: Path, request: BuildRequest) -> BuildRecord:
     async with open_storage(f"sqlite+aiosqlite:///{folder / 'builds.db'}") as storage:
         contexts = RecordedContexts(lambda _: engine, lambda _: RulesReasoner(), ToolRunner(storage.events))
-        driver = Driver(storage.builds, phase_steps(1), contexts, DriverLimits(), HandClock())
+        driver = Driver(storage.builds, phase_steps(Sharing(1)), contexts, DriverLimits(), HandClock())
         build = (await storage.builds.insert(new_record(request=request))).id
         await driver.drive(build)
         return await storage.builds.get(build)

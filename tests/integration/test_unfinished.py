@@ -18,6 +18,7 @@ from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import ConstructPhase
 from app.phases.validate.notes import noted
 from app.reasoning.rules import RulesReasoner
+from app.search.sessions import Sharing
 from app.service.presentation import as_text, presentation_of
 from app.service.view import view_of
 from app.storage.store import Storage, open_storage
@@ -34,7 +35,7 @@ class Halting:
 
     after: str
     halted: asyncio.Event = field(default_factory=asyncio.Event)
-    usual: ConstructPhase = field(default_factory=lambda: ConstructPhase(1))
+    usual: ConstructPhase = field(default_factory=lambda: ConstructPhase(Sharing(1)))
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         if self.after in ctx.state.construction.done:
@@ -55,7 +56,7 @@ class Site:
         contexts = RecordedContexts(
             lambda record: self.engine, lambda record: RulesReasoner(), ToolRunner(self.storage.events)
         )
-        steps = {**phase_steps(1), **({Phase.CONSTRUCT: construct} if construct else {})}
+        steps = {**phase_steps(Sharing(1)), **({Phase.CONSTRUCT: construct} if construct else {})}
         return Driver(self.storage.builds, steps, contexts, DriverLimits(budget_s=budget_s, poll_s=0.05), self.clock)
 
     async def queued(self) -> str:

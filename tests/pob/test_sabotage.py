@@ -26,6 +26,7 @@ from app.model.state import BuildState
 from app.phases.iterate import MOST_ITERATIONS, IteratePhase
 from app.phases.validate.judgement import ValidatePhase
 from app.reasoning.rules import RulesReasoner
+from app.search.sessions import Sharing
 from app.tools.runner import ToolRunner
 from app.wiring.services import phase_steps
 from tests.fakes.contexts import RecordedContexts
@@ -92,7 +93,7 @@ async def repaired(engine: ProcessEngine, build: str, fault: str, sessions: int 
     contexts = RecordedContexts(
         lambda _: engine, lambda _: RulesReasoner(), ToolRunner(MemoryEventStore(), SystemClock())
     )
-    steps = {**phase_steps(sessions), Phase.VALIDATE: ValidatePhase(), Phase.ITERATE: IteratePhase()}
+    steps = {**phase_steps(Sharing(sessions)), Phase.VALIDATE: ValidatePhase(), Phase.ITERATE: IteratePhase()}
     first = await steps[Phase.VALIDATE].run(await contexts(record))
     await Driver(store, steps, contexts).drive(record.id)
     ended = await store.get(record.id)

@@ -29,6 +29,7 @@ from app.model.sub_problems import (
 from app.phases.base import PhaseContext
 from app.phases.construct.stages import ConstructPhase
 from app.reasoning.rules import RulesReasoner
+from app.search.sessions import Sharing
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]
 FLOORS = floors_for(90, GearTier.MID)
@@ -66,7 +67,7 @@ async def constructed(engine: ProcessEngine, state: BuildState) -> tuple[BuildSt
             engine=engine,
             reasoner=RulesReasoner(),
         )
-        result = await ConstructPhase(sessions=3).run(ctx)
+        result = await ConstructPhase(Sharing(3)).run(ctx)
         state = result.state
         if result.trigger is not None:
             return state, result.trigger, result.xml

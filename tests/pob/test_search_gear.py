@@ -25,7 +25,7 @@ from app.model.sub_problems import (
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.legality import gear_findings, shopping_list
 from app.search.gear.loadout import optimise_gear
-from app.search.sessions import open_parallel
+from app.search.sessions import Sharing, open_parallel
 from app.search.stages.skills import blank, found
 from tests.pob.legality import illegal_items
 
@@ -82,7 +82,7 @@ async def dressed(engine: ProcessEngine, case: str) -> tuple[SearchContext, Stag
     )
     bare = _context(engine, plan, level, tier)
     blueprint = await blank(bare)
-    async with open_parallel(engine, blueprint, 2) as parallel:
+    async with open_parallel(engine, blueprint, Sharing(2)) as parallel:
         ctx = replace(bare, session=parallel, blueprint=blueprint)
         start = await found(ctx)
         before = await parallel.stats()

@@ -17,7 +17,7 @@ from app.search.incumbent import Incumbent
 from app.search.objective import Objective
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeLimits, TreeSearch
-from app.search.sessions import open_parallel
+from app.search.sessions import Sharing, open_parallel
 from tests.pob.conftest import Facts
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]
@@ -44,7 +44,7 @@ async def searched(engine: ProcessEngine, facts: Facts, who: str, sessions: int)
     graph = PassiveGraph(nodes, [root], {n.id for n in nodes if n.kind == "start" and n.id != root})
     wide = Floor(least=1, good=1e12)
     floors = floors_for(60, GearTier.MID).model_copy(update={"dps": wide, "ehp": wide})
-    async with open_parallel(engine, start, sessions, patience_s=30) as parallel:
+    async with open_parallel(engine, start, Sharing(sessions), patience_s=30) as parallel:
         incumbent = Incumbent(parallel, start, Objective(floors, guards=frozenset()))
         await incumbent.measure()
         search = TreeSearch(incumbent, graph, limits=BRIEF)

@@ -25,6 +25,7 @@ from app.search.moves import MoveReader
 from app.search.refine.objective import RefineObjective
 from app.search.refine.search import FAULTS, Checked, Parent, check, improve, open_work
 from app.search.refine.work import SAME, Candidate, Commit, Work
+from app.search.sessions import USUAL, Sharing
 
 MEASURE = "measure"
 TRIES = 3
@@ -38,7 +39,7 @@ OF_STRENGTH = frozenset({ConflictType.DAMAGE_GAP, ConflictType.SURVIVABILITY_GAP
 class RefineConstruct:
     """Pulls the levers in their order until the wish is fulfilled, the levers or the budget end."""
 
-    sessions: int = 4
+    sharing: Sharing = USUAL
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Pull the next lever, or settle what comes of the refinement."""
@@ -85,7 +86,7 @@ class RefineConstruct:
         parent = await parent_of(ctx)
         hints = [Candidate(hint.name, tuple(hint.changes), {}, 0.0) for hint in progress.notes.hints.get(name, [])]
         made = state.committed
-        async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sessions) as work:
+        async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, made, self.sharing) as work:
             objective, before = work.objective, dict(work.incumbent.outputs)
             entries = await (_advised(ctx, work) if name == ADVICE else improve(work, name, hints))
             trials, asides = work.incumbent.trials, list(work.asides)
@@ -225,7 +226,7 @@ def _two(outputs: dict[str, float]) -> dict[str, float]:
 
 
 async def _objective(ctx: PhaseContext, parent: Parent, refinement: Refinement) -> RefineObjective:
-    async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], 1) as work:
+    async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], Sharing(1)) as work:
         return work.objective
 
 

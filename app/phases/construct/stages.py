@@ -26,7 +26,7 @@ from app.search.choices import hold_choices
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
-from app.search.sessions import open_parallel
+from app.search.sessions import USUAL, Sharing, open_parallel
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
     BY_EFFORT,
@@ -46,15 +46,15 @@ ADVICE = "advice"
 CHOICES = "choices"
 """The stage before it: what the reasoner chose by name is held in the build."""
 
-_BEFORE = "finish"
+_BEFORE = ("groups", "finish")
 
 
 HOLD = SearchStage(CHOICES, "holding what was chosen", frozenset(), frozenset(), hold_choices)
 
 
 def with_advice(stages: Sequence[str]) -> list[str]:
-    """Return the stages with choices and advice before the finishing touches."""
-    at = stages.index(_BEFORE) if _BEFORE in stages else len(stages)
+    """Return the stages with choices and advice before what only fills places that are left."""
+    at = next((stages.index(name) for name in _BEFORE if name in stages), len(stages))
     return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
 
 
@@ -114,10 +114,10 @@ MEASURE = "measure"
 
 
 class ConstructPhase:
-    """One stage per call; `sessions` is how many engine sessions a stage may share its trials between."""
+    """One stage per call; `sharing` says between how many engine sessions a stage may share its trials."""
 
-    def __init__(self, sessions: int = 4, stages: Sequence[SearchStage] = STAGES) -> None:
-        self._sessions = max(1, sessions)
+    def __init__(self, sharing: Sharing = USUAL, stages: Sequence[SearchStage] = STAGES) -> None:
+        self._sharing = sharing
         self._by_effort = {**BY_EFFORT, Effort.NORMAL: tuple(stages)}
         every = (stage for table in self._by_effort.values() for stage in table)
         self._named = {stage.name: stage for stage in (*REMEMBERING, *MENDING, *every, *stages, HOLD)}
@@ -171,7 +171,8 @@ class ConstructPhase:
             class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
         )
         alone = name in (ADVICE, CHOICES)
-        async with open_parallel(ctx.engine, blueprint, 1 if alone else self._sessions) as panel:
+        sharing = Sharing(1) if alone else self._sharing
+        async with open_parallel(ctx.engine, blueprint, sharing) as panel:
             with span(name, SpanKind.SEARCH):
                 result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:

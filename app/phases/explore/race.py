@@ -14,7 +14,7 @@ from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.search.base import plan_from
 from app.search.drafts import ASCENDANCIES, RUNGS, DraftWork, figures_of
-from app.search.sessions import open_parallel
+from app.search.sessions import Sharing, open_parallel
 
 Q = SubProblemName
 STARTERS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 16, Effort.DEEP: 24}
@@ -105,7 +105,7 @@ async def _drafted(
     plan = plan_from(contender.answers)
     hero = plan.ascendancy
     bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
-    async with open_parallel(ctx.engine, None, 1) as panel:
+    async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
         search = search_context(ctx, plan, panel, contender.draft or bare)
         ascendancies = contender.ascendancies[: None if alone else ASCENDANCIES]
         draft = await RUNGS[rung](DraftWork(panel, search, most, ascendancies))

@@ -25,6 +25,7 @@ from app.reasoning.base import RefineReading
 from app.search.base import SearchContext, plan_of
 from app.search.refine.search import Parent, open_work, order, read_parent, screen
 from app.search.refine.work import Candidate, Work
+from app.search.sessions import USUAL, Sharing
 
 VARIANTS = BUDGETS[Mode.REFINEMENT].variants_allowed
 """Options that are compared per question."""
@@ -51,7 +52,7 @@ class RefineExplore:
     Those are asked of the reasoner again; how to get there is compared by experiment.
     """
 
-    sessions: int = 4
+    sharing: Sharing = USUAL
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Do the step that is due."""
@@ -69,7 +70,7 @@ class RefineExplore:
         if levers is not None:
             # The experiment that the first question led to answers the others too.
             return PhaseResult(_decided(ctx.state, name, ctx.state.experiments[-1], levers, because))
-        async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], self.sessions) as work:
+        async with open_work(work_context(ctx), parent, refinement.wish, refinement.locks, [], self.sharing) as work:
             screened = await screen(work)
             levers = order(screened, refinement.wish.direction == "damage")
             state = _answered(ctx.state, work, parent, name, screened, levers, because)

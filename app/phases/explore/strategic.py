@@ -20,7 +20,7 @@ from app.model.sub_problems import Decision, DeliveryChoice, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, search_context, spent
 from app.search.base import plan_of
 from app.search.objective import Guard, objective_for
-from app.search.sessions import open_parallel
+from app.search.sessions import USUAL, Sharing, open_parallel
 from app.search.stages.skills import found, main_supports
 
 Q = SubProblemName
@@ -45,7 +45,7 @@ class StrategicExplore:
     """Explores like any build; once every question is answered, a strategic one compares before it builds."""
 
     inner: PhaseStep
-    sessions: int = 4
+    sharing: Sharing = USUAL
 
     async def run(self, ctx: PhaseContext) -> PhaseResult:
         """Do one step."""
@@ -98,7 +98,7 @@ class StrategicExplore:
         plan = replace(plan_of(ctx.state.sub_problems), delivery=option.choice)
         hero = plan.ascendancy
         bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
-        async with open_parallel(ctx.engine, bare, self.sessions) as panel:
+        async with open_parallel(ctx.engine, bare, self.sharing) as panel:
             start = search_context(ctx, plan, panel, bare)
             built = await found(start)
             if deep:

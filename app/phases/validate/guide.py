@@ -13,6 +13,7 @@ from app.model.facts import GemFact, NodeFact
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.search.gear.legality import shopping_list
 from app.search.gear.worth import ItemWorth, worth_of_items
+from app.search.skills.further import group_uses
 from app.search.skills.gems import support_slots
 
 Gems = Mapping[str, GemFact]
@@ -34,7 +35,7 @@ async def guide_to(facts: Facts, blueprint: Blueprint) -> Guide:
 
 
 async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands) -> Guide:
-    """Return the guide with what each line of the crafted items is worth, measured in a session of its own.
+    """Return the guide with what lines of crafted items and skill groups are worth, measured in a session of its own.
 
     Raises:
         EngineError: the engine failed beyond retry.
@@ -42,7 +43,10 @@ async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands)
     guide = await guide_to(engine.facts, blueprint)
     async with engine.session() as session:
         await session.build(blueprint)
+        gems = {gem.id: gem for gem in await engine.facts.gems()}
+        uses = await group_uses(session, blueprint, gems, demands.goal)
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
+    guide = changed(guide, groups=uses)
     return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
 
 

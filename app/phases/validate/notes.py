@@ -1,4 +1,4 @@
-"""The notes that a finished build's file begins with: what was asked for and what was reached."""
+"""The notes that a finished build's file begins with: what was asked for and reached, what each group is for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def noted(xml: bytes | None, state: BuildState) -> bytes | None:
     if xml is None or not state.wishes or unchanged:
         return xml
     caveats = ["", "Caveats", *state.caveats] if state.caveats else []
+    uses = state.guide.groups if state.guide is not None else []
+    groups = ["", "Skill groups", *(use.line for use in uses)] if uses else []
     try:
-        return with_notes(xml, ASKED_AND_REACHED, [*asked_and_reached(state.wishes), *caveats])
+        return with_notes(xml, ASKED_AND_REACHED, [*asked_and_reached(state.wishes), *caveats, *groups])
     except BadImport:
         return xml

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.engine.base import Facts
 from app.model.blueprint import Blueprint
@@ -47,7 +48,7 @@ class PassiveGraph:
         """Return the graph in which these passives are walls."""
         return PassiveGraph(self.nodes.values(), self.roots, nodes) if nodes else self
 
-    @property
+    @cached_property
     def bought(self) -> frozenset[int]:
         """Return the passives that cost a point."""
         return frozenset(n.id for n in self.nodes.values() if n.cost and n.id not in self.roots)

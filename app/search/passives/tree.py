@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from app.engine.base import Outputs
 from app.model.base import changed
@@ -30,6 +31,7 @@ def levelling_order(graph: PassiveGraph, owned: frozenset[int], worth: Callable[
     Each step takes the way, through owned passives only, whose `worth` per point is highest; ties go to the shorter
     way, then to the lower id.
     """
+    worth = cache(worth)
     inside = PassiveGraph([graph.nodes[n] for n in sorted((owned | graph.roots) & graph.nodes.keys())], graph.roots)
     order: list[int] = []
     while True:

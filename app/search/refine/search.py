@@ -27,7 +27,7 @@ from app.search.refine.improvements import (
 )
 from app.search.refine.objective import refine_objective
 from app.search.refine.work import SAME, Candidate, Commit, RecordedIncumbent, Work
-from app.search.sessions import LoadedSession, open_parallel
+from app.search.sessions import LoadedSession, Sharing, open_parallel
 
 FAULTS = (SpiritRelease.name, IdleGems.name)
 """What mends a fault and brings nothing else; made only where that is the wish."""
@@ -64,7 +64,7 @@ async def read_parent(engine: Engine, xml: bytes, blueprint: Blueprint, inspecti
 
 @asynccontextmanager
 async def open_work(
-    ctx: SearchContext, parent: Parent, wish: Wish, locks: Locks, made: Sequence[Change], sessions: int
+    ctx: SearchContext, parent: Parent, wish: Wish, locks: Locks, made: Sequence[Change], sharing: Sharing
 ) -> AsyncIterator[Work]:
     """Open sessions on the file with the changes made so far.
 
@@ -72,7 +72,7 @@ async def open_work(
     """
     facts = ctx.engine.facts
     inside = frozenset(node.id for node in await facts.nodes() if node.ascendancy is not None)
-    async with open_parallel(ctx.engine, None, sessions) as parallel:
+    async with open_parallel(ctx.engine, None, sharing) as parallel:
         prefix = trial_prefix(parent.strongest, parent.blueprint)
         loaded = LoadedSession(parallel, parent.xml, parent.blueprint, locks, inside, prefix)
         await loaded.open(made)

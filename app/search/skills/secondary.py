@@ -52,6 +52,8 @@ class SkillOffer:
 def usable_with(requirement: str, held: frozenset[str]) -> bool:
     """Return whether what is held meets a gem's words for a weapon ("Any Melee Martial Weapon", "Any Shield")."""
     words = requirement.casefold()
+    if "armoured shield" in words:
+        return "Armoured Shield" in held
     if "shield" in words or "buckler" in words:
         return "Shield" in held
     if "martial weapon" in words:

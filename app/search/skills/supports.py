@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 
 from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
@@ -12,6 +11,7 @@ from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.facts import GemFact
 from app.model.names import Attribute, GearTier
 from app.search.incumbent import EPSILON, Incumbent
+from app.search.objective import Objective
 from app.search.skills.gems import gem, mentions, support_slots, usable_level, with_supports
 
 SHORT_LIST = 36
@@ -56,6 +56,15 @@ class SupportRules:
     def room(self) -> int:
         """Return the number of support slots."""
         return support_slots(self.level) if self.slots is None else self.slots
+
+
+def with_colours(objective: Objective, groups: Iterable[SkillGroup], facts: Mapping[str, GemFact]) -> Objective:
+    """Return the objective with the attributes that the colours of all supports need: trials do not count them."""
+    supports = [facts[gem.gem_id].colour for group in groups for gem in group.gems[1:] if gem.gem_id in facts]
+    needs = dict(objective.required)
+    for attribute in Attribute:
+        needs[attribute] = max(needs.get(attribute, 0.0), ATTRIBUTE_PER_SUPPORT * supports.count(attribute.value))
+    return objective.requiring(needs)
 
 
 Team = tuple[str, ...]
@@ -109,21 +118,10 @@ class SupportSelection:
         new = [team for team in dict.fromkeys(teams) if team not in self.scores]
         outputs = await self.incumbent.outputs_of([self._change(team) for team in new])
         for team, found in zip(new, outputs, strict=True):
-            # trials do not count the attributes that the colours of all supports need
-            needs = dict(self.incumbent.objective.required)
-            for attribute in Attribute:
-                supports = self._elsewhere[attribute] + sum(self._colour(i) == attribute.value for i in team)
-                needs[attribute] = max(needs.get(attribute, 0.0), ATTRIBUTE_PER_SUPPORT * supports)
-            self.scores[team] = self.incumbent.objective.requiring(needs).score(found)
-
-    @cached_property
-    def _elsewhere(self) -> dict[Attribute, int]:
-        groups = enumerate(self.incumbent.blueprint.groups, start=1)
-        others = [gem.gem_id for index, group in groups if index != self.index for gem in group.gems[1:]]
-        return {a: sum(self._colour(i) == a.value for i in others) for a in Attribute}
-
-    def _colour(self, gem_id: str) -> str | None:
-        return self.facts[gem_id].colour if gem_id in self.facts else None
+            others = [g for i, g in enumerate(self.incumbent.blueprint.groups, start=1) if i != self.index]
+            tried = with_supports(self.group, [gem(self.facts[i], self.rules.level) for i in team if i in self.facts])
+            objective = with_colours(self.incumbent.objective, [*others, tried], self.facts)
+            self.scores[team] = objective.score(found)
 
     async def _screen(self, offered: Sequence[str]) -> list[str]:
         """Return the candidates that help alone, best first; when none does, those that speak of the plan's words."""

@@ -21,6 +21,8 @@ from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, reached
 from app.search.passives.tree import TreeLimits, TreeSearch, ordered
+from app.search.skills.further import labelled
+from app.search.skills.gems import by_id
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
 """Name, the number that must grow, and how much more damage and effective hit points count."""
@@ -136,7 +138,8 @@ async def finish(ctx: SearchContext) -> StageResult:
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
     order = await search.levelling()
-    await incumbent.rewind(ordered(incumbent.blueprint, order))
+    facts = by_id(await ctx.engine.facts.gems())
+    await incumbent.rewind(labelled(ordered(incumbent.blueprint, order), facts, ctx.demands.goal))
     return StageResult(
         incumbent.blueprint, label=f"{len(idle)} idle supports dropped" if idle else "nothing left to do"
     )

@@ -5,20 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.knowledge.gems import can_be_main, level_required, tags
+from app.knowledge.gems import DAMAGE_TYPES, can_be_main, dealt, is_minion, level_required, tags
 from app.knowledge.named import named_in
-from app.knowledge.styles import OF_FURTHER_SKILLS, SUPPORTS
+from app.knowledge.roles import COUNTED, SECOND, brought_about, role_of, second_role, second_skills
+from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
 from app.model.base import changed
-from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, ConfigValue, RemoveGroup, SkillGroup, apply_changes
+from app.model.blueprint import (
+    MAIN_HAND,
+    OFF_HAND,
+    Blueprint,
+    ConfigValue,
+    RemoveGroup,
+    SetMain,
+    SkillGroup,
+    apply_changes,
+)
 from app.model.construction import StageNotes
 from app.model.facts import GemFact
+from app.model.groups import GroupRole
 from app.model.names import Demand, Goal
 from app.model.stats import DPS
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.effort import LIMITS
 from app.search.gear.loadout import starting_gear
-from app.search.incumbent import Incumbent
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, objective_for
+from app.search.skills.further import LEAST_SECOND, NOISE, FurtherSkills, for_purposes
 from app.search.skills.gems import (
     ModeSearch,
     by_id,
@@ -29,7 +41,7 @@ from app.search.skills.gems import (
     support_slots,
     variants,
 )
-from app.search.skills.secondary import ONE_AT_A_TIME, SkillSearch
+from app.search.skills.secondary import MOST_GROUPS, ONE_AT_A_TIME, SkillSearch
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
 
 _ENEMY = {Goal.BOSSING: "Pinnacle", Goal.LEVELING: "None"}
@@ -70,10 +82,9 @@ def is_founded(blueprint: Blueprint | None, plan: Plan, level: int) -> bool:
     return here == (plan.ascendancy.class_name, plan.ascendancy.ascendancy, level, plan.delivery.skill_id)
 
 
-HELPER_TAGS = ONE_AT_A_TIME
-"""Skills tried as helpers besides the plan's: the calculator takes them as always up."""
-
-HELPERS, PERSISTENT, SIDE_SUPPORTS, SECOND_SUPPORTS = 2, 4, 2, 3
+HELPERS, PERSISTENT, SIDE_SUPPORTS, SECOND_SUPPORTS = 4, 4, 2, 3
+SECOND_SHORT_LIST = 12
+"""Supports of a second damage skill that go on after screening: its figure is in no sum."""
 
 
 async def found(ctx: SearchContext) -> StageResult:
@@ -147,15 +158,16 @@ async def main_supports(ctx: SearchContext) -> StageResult:
 async def support_rules(
     ctx: SearchContext, incumbent: Incumbent, index: int, facts: Mapping[str, GemFact], slots: int | None = None
 ) -> SupportRules:
-    """Return the rules for one group; what conflicts dropped and what another group holds is not offered.
+    """Return the rules for one group; what conflicts dropped and lineage supports of other groups are not offered.
 
     Supports that the user named go to the first group that they can support, and that is the main one.
     """
     others = (g for i, g in enumerate(incumbent.blueprint.groups, start=1) if i != index)
-    used = {gem.gem_id for group in others for gem in group.gems[1:]}
+    rare = {gem.gem_id for group in others for gem in group.gems[1:] if gem.gem_id in facts}
+    rare = {gem_id for gem_id in rare if facts[gem_id].lineage}
     dropped = {c.values.gem for c in ctx.plan.constraints if c.demand is Demand.DROP_SUPPORT and c.values.gem}
-    excluded = frozenset(used | dropped | set(ctx.plan.scaling.excluded_gems))
-    lineage = MOST_LINEAGE - sum(facts[gem_id].lineage for gem_id in used if gem_id in facts)
+    excluded = frozenset(rare | dropped | set(ctx.plan.scaling.excluded_gems))
+    lineage = MOST_LINEAGE - len(rare)
     named = [fact.id for fact in (await named_in(ctx.engine.facts, ctx.invariants)).supports]
     if index == incumbent.blueprint.main_group:
         ids = {fact.name: fact.id for fact in facts.values() if fact.kind == "support"}
@@ -194,12 +206,107 @@ async def _persistent(ctx: SearchContext) -> list[GemFact]:
 
 
 async def helper_skills(ctx: SearchContext) -> StageResult:
-    """Add curses, marks and the plan's helper skills where they measurably help."""
+    """Add curses, marks, warcries, exposure and the plan's helper skills where they measurably help."""
     gems = await ctx.engine.facts.gems()
     planned = {*ctx.plan.delivery.helper_skills, *(fact.id for fact in await _named_skills(ctx))}
-    helping = HELPER_TAGS | (OF_FURTHER_SKILLS & set(ctx.invariants.listed("style")))
-    wanted = [f for f in gems if f.id in planned or f.name in planned or helping & {t.lower() for t in f.tags}]
-    return await _add_skills(ctx, [f for f in wanted if not f.spirit], HELPERS, "helpers", anew=True)
+    styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+    dealt = await _dealt(ctx)
+    used = [fact for fact in gems if any(group.gems[0].gem_id == fact.id for group in ctx.blueprint.groups)]
+    asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
+    alone = ONE_BUTTON in ctx.invariants.listed("style")
+    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
+    wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
+    return await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
+
+
+async def _dealt(ctx: SearchContext) -> dict[str, float]:
+    """Return which share (0-1) of the main skill's hits is of each damage type; by tags where none is calculated."""
+    metrics = [f"{kind.capitalize()}HitAverage" for kind in DAMAGE_TYPES]
+    (found,) = await ctx.session.what_if([[]], metrics)
+    hits = {kind: found.get(metric, 0.0) for kind, metric in zip(DAMAGE_TYPES, metrics, strict=True)}
+    main = by_id(await ctx.engine.facts.gems()).get(ctx.plan.delivery.skill_id)
+    if not any(hits.values()) and main is not None:
+        hits = dict.fromkeys(dealt(main), 1.0)
+    return {kind: hit / max(sum(hits.values()), 1.0) for kind, hit in hits.items()}
+
+
+_R = GroupRole
+_LEFT_FOR_PURPOSES = (
+    _R.MOVEMENT, _R.CLEAR, _R.SINGLE_TARGET, _R.GUARD, _R.CURSE, _R.MARK, _R.WARCRY, _R.EMPOWERMENT, _R.OFFERING,
+    _R.HERALD, _R.TOTEM, _R.LASTING,
+)  # fmt: skip
+"""Roles of which a build has one at least, those that a player misses first at the front."""
+
+
+async def further_skills(ctx: SearchContext) -> StageResult:
+    """Fill the places that are left with skills for a purpose: movement, packs or bosses, guard, and so on.
+
+    They change no figure; what the engine would count as always up is switched off in them.
+    """
+    incumbent = await Incumbent.open(ctx)
+    before, kept = (await incumbent.learn_requirements()).warnings, len(incumbent.blueprint.groups)
+    facts = by_id(await ctx.engine.facts.gems())
+    main = facts[ctx.plan.delivery.skill_id]
+    rules = replace(await support_rules(ctx, incumbent, 0, facts), required=(), lineage=0)
+    second = second_role(ctx.demands.goal, main)
+    further = FurtherSkills(await _search(ctx, incumbent), facts, rules, second)
+    obtainable, added = await _obtainable(ctx, facts), list[GemFact]()
+    for role in _LEFT_FOR_PURPOSES:
+        if len(incumbent.blueprint.groups) >= MOST_GROUPS or role in further.roles:
+            continue
+        if role not in SECOND:
+            found = await further.add(role, [fact for fact in obtainable if role_of(fact) is role])
+        elif role is second and not is_minion(main):
+            found = await further.add_second(second_skills(obtainable, main, role))
+        else:
+            found = None
+        if found is not None:
+            added.append(found)
+            await _supported(ctx, further, found, role)
+    await further.payable(before, kept)
+    left = [fact.name for fact in added if group_index(incumbent.blueprint, fact.id)]
+    return StageResult(incumbent.blueprint, label=f"for purposes: {', '.join(left) or 'no room, or nothing that fits'}")
+
+
+async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[GemFact]:
+    """Return the skills that can be had at the level, work in this build and were not ruled out, in order of their ids.
+
+    Of who wants to press one button only those that act by themselves.
+    """
+    excluded, shares = set(ctx.plan.scaling.excluded_gems), await _dealt(ctx)
+    used = [facts[g.gems[0].gem_id] for g in ctx.blueprint.groups if g.gems[0].gem_id in facts]
+    found = [
+        fact
+        for fact in sorted(facts.values(), key=lambda fact: fact.id)
+        if fact.kind == "active" and fact.colour is not None and fact.tier > 0 and fact.id not in excluded
+        if level_required(fact) <= ctx.demands.level and brought_about(fact, used, shares)
+    ]
+    alone = ONE_BUTTON in ctx.invariants.listed("style")
+    return [fact for fact in found if fact.spirit > 0] if alone else found
+
+
+async def _supported(ctx: SearchContext, further: FurtherSkills, fact: GemFact, role: GroupRole) -> None:
+    """Support a new group: a damage skill by its own damage, all others by what serves their role.
+
+    A skill for single targets that deals far less than the main one is of no use, and is taken back.
+    """
+    incumbent = further.search.incumbent
+    index = group_index(incumbent.blueprint, fact.id)
+    ids = await ctx.engine.facts.supports_for(fact.id)
+    if role not in SECOND:
+        await further.support(index, role, ids)
+        return
+    bare, least, outputs = incumbent.blueprint, incumbent.score, dict(incumbent.outputs)
+    slots = min(SECOND_SUPPORTS, further.rules.room)
+    rules = replace(further.rules, slots=slots, exchanges=False, short_list=SECOND_SHORT_LIST)
+    await further.search.support_alone(index, rules, dict(further.facts), ids)
+    await incumbent.learn_requirements()
+    if incumbent.score < least - EPSILON or incumbent.outputs.get(DPS, 0.0) > outputs.get(DPS, 0.0) * (1 + NOISE):
+        await incumbent.rewind(bare)
+        await incumbent.learn_requirements()
+    (alone,) = await incumbent.session.what_if([[SetMain(index=index)]], [DPS])
+    if role is GroupRole.SINGLE_TARGET and alone.get(DPS, 0.0) < LEAST_SECOND * outputs.get(DPS, 0.0):
+        await incumbent.commit([RemoveGroup(index=index)])
 
 
 async def _add_skills(
@@ -208,7 +315,12 @@ async def _add_skills(
     incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
     if anew:
         # Remove the groups of these skills, but never the main group.
-        ids = {fact.id for fact in wanted}
+        gems = by_id(await ctx.engine.facts.gems())
+        spared = {*ctx.plan.delivery.helper_skills, *(fact.id for fact in await _named_skills(ctx))}
+        unplanned = {
+            incumbent.blueprint.groups[i - 1].gems[0].gem_id for i in for_purposes(incumbent.blueprint, gems, spared)
+        }
+        ids = {fact.id for fact in wanted} | unplanned
         groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
         gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
         if gone:
@@ -278,4 +390,5 @@ async def weapon_types(ctx: SearchContext) -> frozenset[str]:
     """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff."""
     held = {item.base for slot, item in ctx.blueprint.items.items() if slot in (MAIN_HAND, OFF_HAND)}
     bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
-    return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases)
+    armoured = {"Armoured Shield" for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
+    return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases) | armoured

@@ -11,7 +11,14 @@ from app.search.gear.loadout import draft_gear, optimise_gear
 from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree
-from app.search.stages.skills import found, helper_skills, main_supports, more_persistent_skills, persistent_skills
+from app.search.stages.skills import (
+    found,
+    further_skills,
+    helper_skills,
+    main_supports,
+    more_persistent_skills,
+    persistent_skills,
+)
 
 Q = SubProblemName
 
@@ -63,6 +70,7 @@ STAGES: tuple[SearchStage, ...] = (
     _stage("refit_gear", "fitting gear again", optimise_gear, [], ["polish_tree"]),
     _stage("attributes", "settling attributes", settle_attributes, [Q.STAT_REQUIREMENTS], ["gear", "supports"]),
     _stage("refill_spirit", "reserving Spirit that is left", more_persistent_skills, [], ["spirit", "refit_gear"]),
+    _stage("groups", "skills for a purpose", further_skills, [], ["spirit", "helpers", "refit_gear"]),
     _stage("finish", "finishing touches", finish, Q),
 )
 
@@ -102,7 +110,7 @@ REMEMBERING: tuple[SearchStage, ...] = (
 )
 """Stages of builds for which something is remembered."""
 
-_WARM = (FOUNDATION, RECOLLECT, "recheck_supports", "polish_tree", "finish", "keep_better")
+_WARM = (FOUNDATION, RECOLLECT, "recheck_supports", "polish_tree", "groups", "finish", "keep_better")
 
 
 def warm_stages(stages: Sequence[SearchStage], whole: bool) -> list[str]:

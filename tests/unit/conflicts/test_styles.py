@@ -75,6 +75,8 @@ def test_every_style_of_the_vocabulary_has_a_check_or_is_said_to_have_none() -> 
         ("critical", "Bolt", SILENT),
         ("max_block", "Bolt", SILENT),
         ("one_shot", "Bolt", SILENT),
+        ("one_button", "Bolt", MET),
+        ("one_button", "Bolt Cry", UNMET),
         ("juggling", "Bolt", SILENT),
     ],
 )

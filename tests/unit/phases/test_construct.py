@@ -28,6 +28,7 @@ from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import MEASURE, ConstructPhase, broken_assumption
 from app.search.base import SearchContext, StageResult
+from app.search.sessions import Sharing
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.skills import blank, config_for, helper_skills, main_supports, persistent_skills
 from app.search.stages.table import FOUNDATION, STAGES, SearchStage, stages_for
@@ -116,7 +117,7 @@ def fresh() -> BuildState:
 async def run_all(engine: Engine, state: BuildState, sessions: int = 1) -> PhaseResult:
     result = PhaseResult(state)
     for _ in range(30):
-        result = await ConstructPhase(sessions, TOY_STAGES).run(context(engine, result.state))
+        result = await ConstructPhase(Sharing(sessions), TOY_STAGES).run(context(engine, result.state))
         if result.trigger is not None:
             return result
     raise AssertionError("construct does not end")
@@ -124,7 +125,7 @@ async def run_all(engine: Engine, state: BuildState, sessions: int = 1) -> Phase
 
 async def test_one_stage_per_call_in_order() -> None:
     engine = ArithmeticEngine(world())
-    first = await ConstructPhase(1, TOY_STAGES).run(context(engine, fresh()))
+    first = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, fresh()))
     assert first.trigger is None
     assert first.state.construction.done == [FOUNDATION]
     assert first.state.construction.pending == [*(s.name for s in TOY_STAGES[1:]), MEASURE]
@@ -163,8 +164,8 @@ async def test_every_step_can_be_repeated_after_a_crash() -> None:
     """A step that ran but was not checkpointed runs again from the same state and gives the same."""
     engine, state = ArithmeticEngine(world()), fresh()
     while True:
-        once = await ConstructPhase(1, TOY_STAGES).run(context(engine, state))
-        again = await ConstructPhase(1, TOY_STAGES).run(context(engine, BuildState.from_yaml(state.to_yaml())))
+        once = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, state))
+        again = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, BuildState.from_yaml(state.to_yaml())))
         assert again == once
         state = once.state
         if once.trigger is not None:
@@ -176,7 +177,7 @@ async def test_only_what_reads_a_reopened_question_runs_again() -> None:
     built = (await run_all(engine, fresh())).state
     notes = changed(built.construction.notes, reopened=[Q.SPIRIT_ALLOCATION])
     again = built.model_copy(update={"construction": ConstructProgress(notes=notes)})
-    result = await ConstructPhase(1, TOY_STAGES).run(context(engine, again))
+    result = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, again))
     assert result.state.construction.done == ["spirit"]
     assert result.state.construction.pending == ["finish", MEASURE]
     assert result.state.construction.notes.reopened == []
@@ -188,7 +189,7 @@ async def test_spirit_decided_anew_replaces_what_was_reserved() -> None:
     engine.world.gems.append(active("herald", "90 inc, 45 spirit", spirit=45))
     notes = StageNotes(reopened=[Q.SPIRIT_ALLOCATION])
     again = built.model_copy(update={"construction": ConstructProgress(notes=notes)})
-    result = await ConstructPhase(1, TOY_STAGES).run(context(engine, again))
+    result = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, again))
     assert result.state.blueprint is not None
     assert [g.gems[0].gem_id for g in result.state.blueprint.groups] == ["zap", "herald"]
 
@@ -210,7 +211,7 @@ async def test_another_main_skill_starts_from_the_foundation() -> None:
     other = built.blueprint.model_copy(update={"ascendancy": None})
     notes = StageNotes(reopened=[Q.SPIRIT_ALLOCATION])
     again = built.model_copy(update={"blueprint": other, "construction": ConstructProgress(notes=notes)})
-    result = await ConstructPhase(1, TOY_STAGES).run(context(engine, again))
+    result = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, again))
     assert result.state.construction.done == [FOUNDATION]
 
 
@@ -219,7 +220,7 @@ async def test_an_open_question_is_refused() -> None:
     subs[Q.SURVIVABILITY] = SubProblem(name=Q.SURVIVABILITY)
     state = fresh().model_copy(update={"sub_problems": subs})
     with pytest.raises(InvalidTransition, match="survivability"):
-        await ConstructPhase(1, TOY_STAGES).run(context(ArithmeticEngine(world()), state))
+        await ConstructPhase(Sharing(1), TOY_STAGES).run(context(ArithmeticEngine(world()), state))
 
 
 async def test_a_main_skill_without_damage_fails_the_assumption() -> None:

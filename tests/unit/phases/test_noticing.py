@@ -9,6 +9,7 @@ from app.model.names import ConflictType, Severity, Trigger
 from app.model.stats import Inspection
 from app.phases.construct.stages import ConstructPhase, broken_assumption
 from app.phases.validate.judgement import _merge
+from app.search.sessions import Sharing
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.conflicts.conftest import make_case
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, run_all, stage, world
@@ -18,7 +19,7 @@ async def test_a_gap_after_gear_is_provisional() -> None:
     stages = [*TOY_STAGES[:1], stage("gear", TOY_STAGES[3].work), *TOY_STAGES[1:]]
     engine, state = ArithmeticEngine(world()), fresh()
     for _ in range(2):
-        state = (await ConstructPhase(1, stages).run(context(engine, state))).state
+        state = (await ConstructPhase(Sharing(1), stages).run(context(engine, state))).state
 
     assert ConflictType.SURVIVABILITY_GAP in {c.type for c in state.conflicts}
     assert all(c.provisional and c.severity is Severity.BLOCKING for c in state.conflicts)

@@ -29,6 +29,7 @@ from app.phases.explore.refinement import KEPT, RefineExplore
 from app.phases.explore.wish import aimed
 from app.phases.validate.judgement import RefineValidate
 from app.reasoning.base import Conclusion, Experimenter, Idea, ReasoningContext, RefineReading
+from app.search.sessions import Sharing
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, world
 
@@ -85,7 +86,7 @@ async def child(
     """Return a refinement of a build that has all passive points left to spend."""
     inherited = inherited or InvariantSet()
     engine = ArithmeticEngine(world())
-    bare = (await ConstructPhase(1, TOY_STAGES).run(context(engine, fresh()))).state.blueprint
+    bare = (await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, fresh()))).state.blueprint
     assert bare is not None
     async with engine.session() as session:
         await session.build(bare)
@@ -118,13 +119,13 @@ async def done(step: PhaseStep, ctx: PhaseContext) -> tuple[PhaseContext, PhaseR
 
 async def test_the_wish_opens_its_questions_and_one_screening_answers_them_all() -> None:
     ctx = await child()
-    first = await RefineExplore(1).run(ctx)
+    first = await RefineExplore(Sharing(1)).run(ctx)
     refinement = first.state.refinement
     assert refinement is not None
     opened = {name for name, sub in first.state.sub_problems.items() if not sub.is_decided}
     assert opened == set(refinement.wish.opens)
     assert first.state.construction.notes.parent is not None
-    after, result = await done(RefineExplore(1), ctx)
+    after, result = await done(RefineExplore(Sharing(1)), ctx)
     assert result.trigger is Trigger.EXPLORED
     assert all(sub.is_decided for sub in after.state.sub_problems.values())
     assert all(after.state.sub_problems[name].prior_attempts for name in opened)
@@ -136,7 +137,7 @@ async def test_the_wish_opens_its_questions_and_one_screening_answers_them_all()
 
 async def test_a_wish_that_is_another_build_is_handed_over() -> None:
     other = Invariant(field="skill", value="Arc", provenance=Provenance.EXPLICIT, reason="said")
-    result = await RefineExplore(1).run(await child(said=[other]))
+    result = await RefineExplore(Sharing(1)).run(await child(said=[other]))
     assert result.state.exploration is not None
     assert result.state.exploration.mode is Mode.STRATEGIC
     assert (result.state.sub_problems, result.state.blueprint) == ({}, None)
@@ -145,9 +146,9 @@ async def test_a_wish_that_is_another_build_is_handed_over() -> None:
 
 
 async def test_what_helps_is_kept_with_its_figures_and_changes() -> None:
-    ctx, _ = await done(RefineExplore(1), await child())
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child())
     parent = ctx.state.blueprint
-    built, result = await done(RefineConstruct(1), ctx)
+    built, result = await done(RefineConstruct(Sharing(1)), ctx)
     refinement = built.state.refinement
     assert result.trigger is Trigger.CONSTRUCTED
     assert refinement is not None
@@ -164,8 +165,8 @@ async def test_what_helps_is_kept_with_its_figures_and_changes() -> None:
 
 
 async def test_nothing_found_leaves_the_parent_and_says_so() -> None:
-    ctx, _ = await done(RefineExplore(1), await child(locks=Locks(parts=list(Part))))
-    built, result = await done(RefineConstruct(1), ctx)
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(locks=Locks(parts=list(Part))))
+    built, result = await done(RefineConstruct(Sharing(1)), ctx)
     refinement = built.state.refinement
     assert refinement is not None
     assert (refinement.reached, refinement.changes, built.state.committed) == (False, [], [])
@@ -176,7 +177,7 @@ async def test_nothing_found_leaves_the_parent_and_says_so() -> None:
 
 
 async def test_old_faults_are_told_as_the_parents_and_new_ones_as_they_are() -> None:
-    ctx, _ = await done(RefineExplore(1), await child())
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child())
     new = await RefineValidate().run(replace(ctx, state=changed(ctx.state, conflicts=[])))
     assert new.state.outcome is Outcome.CAVEATS
     assert not any(line.startswith("As in the parent: ") for line in new.state.caveats)
@@ -186,12 +187,12 @@ async def test_old_faults_are_told_as_the_parents_and_new_ones_as_they_are() -> 
 
 async def test_a_refinement_without_its_parents_file_cannot_begin() -> None:
     with pytest.raises(InvalidTransition):
-        await RefineExplore(1).run(replace(await child(), xml=None))
+        await RefineExplore(Sharing(1)).run(replace(await child(), xml=None))
 
 
 async def test_all_seven_questions_are_answered_and_the_reasoner_is_asked_what_the_wish_concerns() -> None:
     asked = await child(thinks=True)
-    ctx, _ = await done(RefineExplore(1), asked)
+    ctx, _ = await done(RefineExplore(Sharing(1)), asked)
     refinement = ctx.state.refinement
     assert refinement is not None
     opens = set(refinement.wish.opens)
@@ -202,24 +203,24 @@ async def test_all_seven_questions_are_answered_and_the_reasoner_is_asked_what_t
         assert ("Thought of anew." in sub.decision.reason) is (name in opens)
     assert {name for _, name in asked.reasoner.asked} == opens  # type: ignore[attr-defined]
     assert {known.sub_problem for known in ctx.state.discoveries} == opens
-    built, _ = await done(RefineConstruct(1), ctx)
+    built, _ = await done(RefineConstruct(Sharing(1)), ctx)
     await RefineValidate().run(built)
     assert {what for what, _ in asked.reasoner.asked} == {"gather", "reconsider", "advise", "assess"}  # type: ignore[attr-defined]
 
 
 async def test_an_answer_that_was_kept_twice_says_so_once() -> None:
-    ctx, _ = await done(RefineExplore(1), await child())
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child())
     again = await child()
     ctx = replace(again, state=changed(again.state, sub_problems=ctx.state.sub_problems))
-    ctx, _ = await done(RefineExplore(1), ctx)
+    ctx, _ = await done(RefineExplore(Sharing(1)), ctx)
     reasons = [sub.decision.reason for sub in ctx.state.sub_problems.values() if sub.decision is not None]
     assert max(reason.count(KEPT) for reason in reasons) == 1
 
 
 async def test_the_child_lists_its_wish_what_it_kept_and_its_parents_wishes() -> None:
     level = Invariant(field="level", value=world_level(await child()), provenance=Provenance.EXPLICIT, reason="said")
-    ctx, _ = await done(RefineExplore(1), await child(inherited=InvariantSet(invariants=[level])))
-    built, _ = await done(RefineConstruct(1), ctx)
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(inherited=InvariantSet(invariants=[level])))
+    built, _ = await done(RefineConstruct(Sharing(1)), ctx)
     told = (await RefineValidate().run(built)).state
     assert [(wish.kind, wish.state) for wish in told.wishes] == [
         ("refinement", WishState.MET),
@@ -236,16 +237,16 @@ def world_level(ctx: PhaseContext) -> int:
 
 
 async def test_a_wish_that_is_not_reached_is_never_validated() -> None:
-    ctx, _ = await done(RefineExplore(1), await child(locks=Locks(parts=list(Part))))
-    built, _ = await done(RefineConstruct(1), ctx)
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(locks=Locks(parts=list(Part))))
+    built, _ = await done(RefineConstruct(Sharing(1)), ctx)
     told = (await RefineValidate().run(replace(built, state=changed(built.state, conflicts=[])))).state
     assert (told.outcome, told.wishes[0].state) == (Outcome.CAVEATS, WishState.UNMET)
 
 
 async def test_words_that_are_no_wish_of_a_refinement_are_listed() -> None:
-    ctx, _ = await done(RefineExplore(1), await child(lost=("more damage", "fluffy unicorns")))
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(lost=("more damage", "fluffy unicorns")))
     assert ctx.invariants.not_understood == ["fluffy unicorns"]
-    told = (await RefineValidate().run((await done(RefineConstruct(1), ctx))[0])).state
+    told = (await RefineValidate().run((await done(RefineConstruct(Sharing(1)), ctx))[0])).state
     assert [wish.words for wish in told.wishes if wish.state is WishState.NOT_UNDERSTOOD] == ["fluffy unicorns"]
 
 
@@ -258,16 +259,16 @@ async def test_what_the_reasoner_sees_is_among_the_conflicts() -> None:
         affected=[],
         message="It is dull.",
     )
-    ctx, _ = await done(RefineExplore(1), await child(assessed=[seen]))
-    told = (await RefineValidate().run((await done(RefineConstruct(1), ctx))[0])).state
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(assessed=[seen]))
+    told = (await RefineValidate().run((await done(RefineConstruct(Sharing(1)), ctx))[0])).state
     assert "It is dull." in [conflict.message for conflict in told.conflicts]
 
 
 async def test_a_wish_that_the_parent_misses_does_not_forbid_every_change() -> None:
     far = Invariant(field="ehp", value=1e9, provenance=Provenance.EXPLICIT, reason="said")
-    ctx, _ = await done(RefineExplore(1), await child(said=[far]))
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(said=[far]))
     assert any("Asked for" in conflict.message for conflict in ctx.state.conflicts)
-    built, _ = await done(RefineConstruct(1), ctx)
+    built, _ = await done(RefineConstruct(Sharing(1)), ctx)
     assert built.state.refinement is not None
     assert built.state.refinement.reached
     told = (await RefineValidate().run(built)).state

@@ -16,6 +16,7 @@ from app.model.state import BuildState
 from app.phases.base import PhaseResult
 from app.phases.construct.stages import ConstructPhase
 from app.phases.memory import habits, memory_of
+from app.search.sessions import Sharing
 from app.search.stages.table import RECOLLECT
 from app.storage.base import NoMemory
 from tests.fakes.arithmetic import ArithmeticEngine
@@ -50,7 +51,7 @@ async def built(memory: Remembering, state: BuildState | None = None, **request:
     engine = ArithmeticEngine(world())
     for _ in range(30):
         ctx = replace(context(engine, result.state, **request), memory=memory)
-        result = await ConstructPhase(1, STAGES).run(ctx)
+        result = await ConstructPhase(Sharing(1), STAGES).run(ctx)
         if result.trigger is not None:
             assert result.trigger is Trigger.CONSTRUCTED
             return result.state
@@ -93,7 +94,7 @@ async def test_after_a_crash_the_same_memory_is_used() -> None:
     """What memory said is in the notes: that it says something else by now changes nothing."""
     _, memory = await learned()
     ctx = replace(context(ArithmeticEngine(world()), fresh()), memory=Remembering(memory))
-    first = await ConstructPhase(1, STAGES).run(ctx)
+    first = await ConstructPhase(Sharing(1), STAGES).run(ctx)
     resumed = await built(Remembering(), BuildState.from_yaml(first.state.to_yaml()))
 
     assert resumed == await built(Remembering(memory))
@@ -173,6 +174,6 @@ def said(field: str, value: Any, provenance: Provenance = Provenance.EXPLICIT) -
 async def test_habits_are_told_and_never_applied(wish: Habit, known: InvariantSet, told: int) -> None:
     assert len(habits([wish], known)) == told
     ctx = replace(context(ArithmeticEngine(world()), fresh(), known), memory=Remembering(wishes=(wish,)))
-    result = await ConstructPhase(1, STAGES).run(ctx)
+    result = await ConstructPhase(Sharing(1), STAGES).run(ctx)
     assert len(result.state.habits) == told
     assert result.invariants is None

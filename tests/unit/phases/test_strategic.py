@@ -13,6 +13,7 @@ from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice, Option
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult
 from app.phases.explore.strategic import CLEARLY, StrategicExplore, ways_of
+from app.search.sessions import Sharing
 from tests.fakes.arithmetic import ArithmeticEngine, active
 from tests.unit.phases.test_construct import context, fresh, world
 
@@ -47,7 +48,9 @@ async def compared(effect: str) -> PhaseResult:
     """Compare with a skill of that effect."""
     known = world()
     known.gems.append(active("bolt", effect))
-    return await StrategicExplore(Answered(), 1).run(context(ArithmeticEngine(known), asked(), mode=Mode.STRATEGIC))
+    return await StrategicExplore(Answered(), Sharing(1)).run(
+        context(ArithmeticEngine(known), asked(), mode=Mode.STRATEGIC)
+    )
 
 
 async def test_a_clearly_better_way_takes_the_place_and_opens_what_rested_on_the_other() -> None:
@@ -72,7 +75,7 @@ async def test_what_was_decided_is_checked_beside_its_best_rival_however_it_was_
     assert sub.decision is not None
     both = changed(sub, decision=changed(sub.decision, alternatives=[BOLT, dart]))
     state = changed(state, sub_problems={**state.sub_problems, Q.DAMAGE_DELIVERY: both})
-    explore = StrategicExplore(Answered(), 1)
+    explore = StrategicExplore(Answered(), Sharing(1))
     result = await explore.run(context(ArithmeticEngine(known), state, mode=Mode.STRATEGIC))
     screened, checked = result.state.experiments
     assert [variant.name for variant in screened.variants] == [sub.decision.name, "bolt", "dart"]
@@ -108,9 +111,9 @@ async def test_only_a_measured_margin_replaces_what_was_decided(effect: str, rep
 async def test_only_a_strategic_build_compares_and_only_once() -> None:
     engine = ArithmeticEngine(world())
     plain = context(engine, asked(Mode.INITIAL))
-    assert (await StrategicExplore(Answered(), 1).run(plain)).state == plain.state
+    assert (await StrategicExplore(Answered(), Sharing(1)).run(plain)).state == plain.state
     again = replace(plain, state=changed(asked(), iteration=1))
-    assert (await StrategicExplore(Answered(), 1).run(again)).state == again.state
+    assert (await StrategicExplore(Answered(), Sharing(1)).run(again)).state == again.state
 
 
 def test_a_skill_that_the_user_named_is_not_up_for_comparison() -> None:

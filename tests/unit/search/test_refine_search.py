@@ -17,7 +17,7 @@ from app.search.passives.graph import loaded_graph
 from app.search.refine.improvements import changeable_slots, competing_bases
 from app.search.refine.search import check, improve, open_work, order, read_parent, screen
 from app.search.refine.work import Candidate, Work
-from app.search.sessions import LoadedSession
+from app.search.sessions import LoadedSession, Sharing
 from app.search.skills.gems import gem
 from tests.fakes.arithmetic import ArithmeticEngine, World, active, node, support
 from tests.unit.search.conftest import START, Context
@@ -45,7 +45,7 @@ async def work_on(
 ) -> AsyncIterator[Work]:
     ctx = context(world, blueprint)
     parent = await read_parent(ctx.engine, file_of(blueprint), blueprint, None)
-    async with open_work(ctx, parent, MORE_DAMAGE, locks or Locks(), [], 1) as work:
+    async with open_work(ctx, parent, MORE_DAMAGE, locks or Locks(), [], Sharing(1)) as work:
         yield work
 
 
@@ -134,10 +134,10 @@ async def test_a_repair_leaves_alone_what_is_only_not_the_best(context: Context)
     blueprint = changed(OWNED, groups=[SkillGroup(gems=[START.groups[0].gems[0], gem(GEMS[2], 90)])])
     ctx = context(WORLD, blueprint)
     parent = await read_parent(ctx.engine, file_of(blueprint), blueprint, None)
-    async with open_work(ctx, parent, Wish(direction="repair"), Locks(), [], 1) as work:
+    async with open_work(ctx, parent, Wish(direction="repair"), Locks(), [], Sharing(1)) as work:
         assert not await improve(work, "supports", [])
         assert work.incumbent.blueprint == blueprint
-    async with open_work(ctx, parent, MORE_DAMAGE, Locks(), [], 1) as work:
+    async with open_work(ctx, parent, MORE_DAMAGE, Locks(), [], Sharing(1)) as work:
         assert await improve(work, "supports", [])
 
 

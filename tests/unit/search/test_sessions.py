@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
 
-from app.model.blueprint import Allocate, PassiveNode
-from app.search.sessions import open_parallel
+from app.engine.base import Outputs
+from app.model.blueprint import Allocate, Change, PassiveNode
+from app.search.sessions import ParallelSession, Sharing, open_parallel
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, node
 from tests.unit.search.conftest import START
 
@@ -33,25 +34,41 @@ class NarrowEngine(ArithmeticEngine):
 
 @pytest.mark.parametrize("sessions", [1, 2, 3, 4, 7])
 async def test_the_number_of_sessions_changes_nothing(sessions: int) -> None:
-    async with open_parallel(ArithmeticEngine(WORLD), START, 1) as alone:
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(1)) as alone:
         expected = await alone.what_if(CANDIDATES, ["DPS"])
-    async with open_parallel(ArithmeticEngine(WORLD), START, sessions) as parallel:
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(sessions)) as parallel:
         assert await parallel.what_if(CANDIDATES, ["DPS"]) == expected
         assert parallel.trials == len(CANDIDATES)
 
 
+@pytest.mark.parametrize(("least", "calls"), [(1, 3), (4, 3), (6, 2), (12, 1), (32, 1)])
+async def test_a_session_is_asked_only_from_so_many_trials_on(least: int, calls: int) -> None:
+    asked: list[int] = []
+
+    class Counting(ArithmeticSession):
+        async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+            asked.append(len(candidates))
+            return await super().what_if(candidates, metrics)
+
+    engine = ArithmeticEngine(WORLD)
+    parallel = ParallelSession([Counting(engine) for _ in range(3)], least)
+    await parallel.build(START)
+    assert len(await parallel.what_if([[]] * 12, ["DPS"])) == 12
+    assert (len(asked), sum(asked)) == (calls, 12)
+
+
 async def test_changes_reach_every_session() -> None:
-    async with open_parallel(ArithmeticEngine(WORLD), START, 3) as parallel:
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(3)) as parallel:
         await parallel.apply(CANDIDATES[0])
         outputs = await parallel.what_if([[]] * 12, ["DPS"])
     assert {found["DPS"] for found in outputs} == {102.0}
 
 
 async def test_goes_on_with_fewer_sessions_than_asked() -> None:
-    async with asyncio.timeout(5), open_parallel(NarrowEngine(WORLD), START, 4, patience_s=0.01) as parallel:
+    async with asyncio.timeout(5), open_parallel(NarrowEngine(WORLD), START, Sharing(4), patience_s=0.01) as parallel:
         assert len(await parallel.what_if(CANDIDATES, ["DPS"])) == len(CANDIDATES)
 
 
 async def test_nothing_to_try_is_nothing() -> None:
-    async with open_parallel(ArithmeticEngine(WORLD), START, 3) as parallel:
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(3)) as parallel:
         assert await parallel.what_if([], ["DPS"]) == []

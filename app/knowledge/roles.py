@@ -1,0 +1,192 @@
+"""What players have skills for beside the main one: read from a gem's facts, and from lists where facts are mute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from app.knowledge.gems import deals_damage, dealt, is_attack, is_minion, is_spell, tags
+from app.model.facts import GemFact
+from app.model.groups import GroupRole
+from app.model.names import Goal
+
+PURPOSES: Mapping[GroupRole, str] = MappingProxyType(
+    {
+        GroupRole.MAIN: "what the build deals its damage with",
+        GroupRole.CLEAR: "kills packs of monsters between the strong ones",
+        GroupRole.SINGLE_TARGET: "for rare monsters and bosses that outlast the main skill",
+        GroupRole.MOVEMENT: "crosses ground and gets out of danger",
+        GroupRole.CURSE: "weakens enemies before the fight; one curse of yours lasts at a time",
+        GroupRole.MARK: "marks the strongest enemy of a fight",
+        GroupRole.EXPOSURE: "lowers the elemental resistances of enemies nearby",
+        GroupRole.WARCRY: "shouted before a fight, to strengthen the attacks after it",
+        GroupRole.HERALD: "acts by itself when enemies die",
+        GroupRole.BANNER: "placed for a while when Glory is full",
+        GroupRole.GUARD: "keeps you alive",
+        GroupRole.MINIONS: "fights beside you and draws attacks",
+        GroupRole.OFFERING: "strengthens minions for a while",
+        GroupRole.TOTEM: "fights where it stands and draws attacks",
+        GroupRole.EMPOWERMENT: "used before the main skill in a long fight, to strengthen it",
+        GroupRole.LASTING: "switched on once, and stays on",
+        GroupRole.SUPPORTING: "used when ready",
+    }
+)
+"""What each role is for, in words; nothing in them is a figure."""
+
+MOVEMENT: Sequence[str] = (
+    "Leap Slam", "Vaulting Impact", "Thunderous Leap", "Escape Shot", "Pounce", "Disengage", "Shield Charge", "Blink",
+)  # fmt: skip
+"""Skills that players cross ground with, the most usual of a weapon first."""
+
+_EXPOSING = frozenset({"Frost Bomb"})
+"""Skills that bring exposure about by themselves."""
+
+_GUARDING: Sequence[str] = (
+    "Fortifying Cry", "Wind Dancer", "Ghost Dance", "Scavenged Plating", "Convalescence", "Barkskin", "Iron Ward",
+    "Magma Barrier", "Arctic Armour", "Barrier Invocation", "Refutation", "Bone Cage", "Encase in Jade", "Sorcery Ward",
+)  # fmt: skip
+"""Skills that players keep alive with, the most usual first."""
+
+_BY_TAG: Sequence[tuple[str, GroupRole]] = (
+    ("mark", GroupRole.MARK),
+    ("curse", GroupRole.CURSE),
+    ("herald", GroupRole.HERALD),
+    ("banner", GroupRole.BANNER),
+    ("warcry", GroupRole.WARCRY),
+    ("offering", GroupRole.OFFERING),
+    ("summonstotem", GroupRole.TOTEM),
+    ("createsminion", GroupRole.MINIONS),
+    ("createscompanion", GroupRole.MINIONS),
+)
+
+COUNTED = frozenset({GroupRole.CURSE, GroupRole.MARK, GroupRole.EXPOSURE, GroupRole.WARCRY})
+"""Roles of buttons whose effect the engine's figures hold: it is up whenever the main skill is used, or the engine
+calculates for what share of the time it is."""
+
+SECOND = frozenset({GroupRole.CLEAR, GroupRole.SINGLE_TARGET})
+"""What a second damage skill is for: one of these."""
+
+USUAL: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
+    {
+        GroupRole.MOVEMENT: MOVEMENT,
+        GroupRole.GUARD: _GUARDING,
+        GroupRole.CURSE: ("Enfeeble", "Temporal Chains"),
+        GroupRole.MARK: ("Sniper's Mark", "Bloodhound's Mark"),
+        GroupRole.WARCRY: ("Infernal Cry", "Seismic Cry"),
+        GroupRole.EMPOWERMENT: ("Barrage", "Mana Tempest", "Mantra of Destruction", "Emergency Reload"),
+        GroupRole.OFFERING: ("Pain Offering", "Bone Offering"),
+        GroupRole.TOTEM: ("Shockwave Totem", "Artillery Ballista", "Siege Ballista"),
+        GroupRole.HERALD: (
+            "Herald of Thunder",
+            "Herald of Ice",
+            "Herald of Ash",
+            "Herald of Blood",
+            "Herald of Plague",
+        ),
+        GroupRole.LASTING: (
+            "Mana Remnants",
+            "Siphon Elements",
+            "Overwhelming Presence",
+            "Alchemist's Boon",
+            "Grim Feast",
+        ),
+    }
+)
+"""Skills for a role that the engine measures nothing of, the most usual first (players' files, and gems' words)."""
+
+SUPPORTS: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
+    {
+        GroupRole.MOVEMENT: ("Rapid Attacks", "Mobility", "Efficiency"),
+        GroupRole.CURSE: ("Magnified Area", "Prolonged Duration", "Efficiency"),
+        GroupRole.MARK: ("Prolonged Duration", "Efficiency"),
+        GroupRole.EXPOSURE: ("Cooldown Recovery", "Magnified Area"),
+        GroupRole.WARCRY: ("Tireless", "Magnified Area", "Cooldown Recovery"),
+        GroupRole.HERALD: ("Magnified Area",),
+        GroupRole.OFFERING: ("Prolonged Duration", "Efficiency"),
+        GroupRole.TOTEM: ("Urgent Totems", "Reinforced Totems", "Prolonged Duration"),
+        GroupRole.EMPOWERMENT: ("Cooldown Recovery", "Prolonged Duration", "Efficiency"),
+        GroupRole.MINIONS: ("Meat Shield",),
+        GroupRole.GUARD: ("Vitality", "Clarity"),
+        GroupRole.LASTING: ("Vitality", "Clarity"),
+    }
+)
+"""What serves a role though no figure shows it: families of supports, the best first."""
+
+
+def clears(gem: GemFact) -> bool:
+    """Say whether a damage skill reaches many enemies at once."""
+    own = tags(gem)
+    return bool(own & {"area", "chaining", "chains", "nova"}) and "meleesingletarget" not in own
+
+
+def role_of(gem: GemFact, second: GroupRole = GroupRole.SINGLE_TARGET) -> GroupRole:
+    """Return what a skill beside the main one is for; `second` is what the build has a second damage skill for."""
+    if gem.name in MOVEMENT:
+        return GroupRole.MOVEMENT
+    if gem.name in _EXPOSING:
+        return GroupRole.EXPOSURE
+    if gem.name in _GUARDING:
+        return GroupRole.GUARD
+    own = tags(gem)
+    found = next((role for tag, role in _BY_TAG if tag in own), None)
+    if found is not None:
+        return found
+    if gem.spirit > 0 or "HasReservation" in gem.skill_types:
+        return GroupRole.MINIONS if is_minion(gem) else GroupRole.LASTING
+    if {"EmpowersOtherSkill", "ModifiesNextSkill"} & set(gem.skill_types) or gem.name in USUAL[GroupRole.EMPOWERMENT]:
+        return GroupRole.EMPOWERMENT
+    return second if deals_damage(gem) else GroupRole.SUPPORTING
+
+
+def second_role(goal: Goal, main: GemFact) -> GroupRole:
+    """Return what a second damage skill is for: what the main one is not."""
+    if goal is Goal.BOSSING:
+        return GroupRole.CLEAR
+    return GroupRole.SINGLE_TARGET if goal is Goal.MAPPING or clears(main) else GroupRole.CLEAR
+
+
+_SECOND_UNFIT = frozenset(
+    {
+        "channelling", "channel", "conditional", "payoff", "detonator", "minion", "totem", "shapeshift",
+        "targetsdestructiblecorpses", "consumescharges", "requirescharges", "hasusagecondition", "meta", "trigger",
+        "travel", "warcry", "curse", "mark", "remnant",
+    }
+)  # fmt: skip
+"""Kinds that need something first, or that are no attack to repeat."""
+
+
+def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> list[GemFact]:
+    """Return the skills that could be the second damage skill: by hand, of the main one's kind and damage."""
+    wanted = set(dealt(main))
+    return [
+        gem
+        for gem in gems
+        if gem.id != main.id and deals_damage(gem) and gem.name not in (*MOVEMENT, *_EXPOSING)
+        if is_attack(gem) == is_attack(main) and (is_attack(gem) or wanted & set(dealt(gem)))
+        if not tags(gem) & _SECOND_UNFIT and (role is not GroupRole.CLEAR or clears(gem))
+    ]
+
+
+_ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "Voltaic Mark": "lightning"})
+"""Marks that give their buff when an ailment of this damage is inflicted; the engine takes the buff as always up."""
+
+
+_ENOUGH = 0.25
+_FOR_SPELLS = frozenset({"Mana Tempest", "Soul Offering"})
+
+
+def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[str, float]) -> bool:
+    """Say whether the build can bring about what the skill's effect needs.
+
+    `used`: skills of the build; `dealt_share`: share (0-1) of the hits that is of each damage type. An offering needs a
+    skeleton to skewer, what strengthens spells a spell, a warcry an attack in melee; marks that answer to an ailment
+    need a quarter of the hits to be of its damage.
+    """
+    own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
+    needed = [
+        "offering" not in own or any("CreatesSkeletonMinion" in fact.skill_types for fact in used),
+        gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
+        "warcry" not in own or any("melee" in tags(fact) for fact in hits),
+    ]
+    kind = _ACTIVATED_BY.get(gem.name)
+    return all(needed) and (kind is None or dealt_share.get(kind, 0.0) >= _ENOUGH)

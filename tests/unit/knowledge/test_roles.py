@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from app.knowledge.roles import brought_about, clears, role_of, second_role, second_skills
+from app.model.facts import GemFact
+from app.model.groups import GroupRole, GroupUse
+from app.model.names import Goal
+
+
+def skill(name: str, *types: str, tags: tuple[str, ...] = (), spirit: float = 0.0) -> GemFact:
+    return GemFact(id=name, name=name, kind="active", skill_types=list(types), tags=list(tags), spirit=spirit)
+
+
+ARC = skill("Arc", "Spell", "Damage", tags=("spell", "lightning", "chaining", "area"))
+SPARK = skill("Spark", "Spell", "Damage", tags=("spell", "lightning", "projectile"))
+COMET = skill("Comet", "Spell", "Damage", tags=("spell", "cold", "area"))
+SLAM = skill("Sunder", "Attack", "Melee", "Slam", tags=("attack", "melee", "area", "slam"))
+STRIKE = skill("Perfect Strike", "Attack", "MeleeSingleTarget", tags=("attack", "melee", "area", "strike"))
+SHOT = skill("Lightning Arrow", "Attack", tags=("attack", "projectile", "area", "lightning"))
+
+
+@pytest.mark.parametrize(
+    ("fact", "role"),
+    [
+        (skill("Leap Slam", "Attack", "Travel", tags=("attack",)), GroupRole.MOVEMENT),
+        (skill("Despair", "AppliesCurse", "Spell", tags=("spell", "curse")), GroupRole.CURSE),
+        (skill("Sniper's Mark", "Mark", tags=("mark",)), GroupRole.MARK),
+        (skill("Frost Bomb", "Spell", "Damage", tags=("spell", "cold")), GroupRole.EXPOSURE),
+        (skill("Infernal Cry", "Warcry", tags=("warcry",)), GroupRole.WARCRY),
+        (skill("Herald of Ice", "Herald", tags=("herald",), spirit=30), GroupRole.HERALD),
+        (skill("War Banner", "Banner", tags=("banner",), spirit=30), GroupRole.BANNER),
+        (skill("Wind Dancer", spirit=30), GroupRole.GUARD),
+        (skill("Pain Offering", "Offering", "CreatesMinion", tags=("minion",)), GroupRole.OFFERING),
+        (skill("Shockwave Totem", "SummonsTotem", tags=("totem", "attack")), GroupRole.TOTEM),
+        (skill("Barrage", "Buff", "EmpowersOtherSkill", tags=("spell",)), GroupRole.EMPOWERMENT),
+        (skill("Elemental Conflux", spirit=60), GroupRole.LASTING),
+        (skill("Skeletal Warrior", "CreatesMinion", "Minion", tags=("minion",)), GroupRole.MINIONS),
+        (ARC, GroupRole.CLEAR),
+        (skill("Feast of Flesh", tags=("area",)), GroupRole.SUPPORTING),
+    ],
+)
+def test_what_a_skill_is_for(fact: GemFact, role: GroupRole) -> None:
+    assert role_of(fact, GroupRole.CLEAR) is role
+
+
+def test_a_second_skill_is_for_what_the_main_one_is_not() -> None:
+    assert second_role(Goal.BOSSING, ARC) is GroupRole.CLEAR
+    assert second_role(Goal.MAPPING, ARC) is GroupRole.SINGLE_TARGET
+    assert second_role(Goal.ALL_ROUND, ARC) is GroupRole.SINGLE_TARGET
+    assert second_role(Goal.ALL_ROUND, STRIKE) is GroupRole.CLEAR
+    assert [clears(SLAM), clears(STRIKE)] == [True, False]
+
+
+def test_second_skills_deal_the_same_damage_in_the_same_way() -> None:
+    offered = [ARC, SPARK, COMET, SLAM, STRIKE, SHOT]
+    assert second_skills(offered, SPARK, GroupRole.SINGLE_TARGET) == [ARC]
+    assert second_skills(offered, SLAM, GroupRole.CLEAR) == [SHOT]  # whether the weapon suits is the offer's to say
+    assert second_skills(offered, SLAM, GroupRole.SINGLE_TARGET) == [STRIKE, SHOT]
+
+
+@pytest.mark.parametrize("kind", ["payoff", "channelling", "travel", "remnant", "totem"])
+def test_what_needs_something_first_is_no_second_skill(kind: str) -> None:
+    odd = ARC.model_copy(update={"id": "odd", "tags": [*ARC.tags, kind]})
+    assert second_skills([odd], SPARK, GroupRole.CLEAR) == []
+
+
+def test_what_the_build_cannot_bring_about() -> None:
+    freezing = skill("Freezing Mark", "Mark", tags=("mark",))
+    assert not brought_about(freezing, [SPARK], {"lightning": 1.0})
+    assert not brought_about(freezing, [SPARK], {"lightning": 0.9, "cold": 0.1})
+    assert brought_about(freezing, [COMET], {"cold": 0.6})
+    offering = skill("Soul Offering", "Offering", tags=("offering",))
+    skeletons = skill("Skeletal Arsonist", "CreatesSkeletonMinion")
+    assert [brought_about(offering, used, {}) for used in ([SPARK], [skeletons], [skeletons, SPARK])] == [
+        False,
+        False,
+        True,
+    ]
+    cry = skill("Infernal Cry", "Warcry", tags=("warcry",))
+    tempest = skill("Mana Tempest")
+    assert [brought_about(cry, used, {}) for used in ([SLAM], [SPARK, SHOT])] == [True, False]
+    assert [brought_about(tempest, used, {}) for used in ([ARC], [SLAM])] == [True, False]
+
+
+def test_a_use_tells_figures_only_where_there_are_any() -> None:
+    use = GroupUse(skill="Leap Slam", role=GroupRole.MOVEMENT, purpose="crosses ground")
+    assert use.line == "Leap Slam - movement: crosses ground"
+    told = GroupUse(
+        skill="Arc",
+        role=GroupRole.CLEAR,
+        purpose="kills packs",
+        supports=["Unleash"],
+        damage=0.051,
+        alone=1234.5,
+        counted=False,
+        weapon_set=2,
+    ).line
+    assert told == (
+        "Arc with Unleash - clear: kills packs; 5.1% of the damage hangs on it; "
+        "1,234 damage per second by itself, not in the sum; its effect is not in the figures; weapon set 2"
+    )

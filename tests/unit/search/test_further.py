@@ -1,0 +1,170 @@
+"""Groups for a purpose, on an engine that adds up numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.engine.base import Outputs
+from app.model.base import changed
+from app.model.blueprint import Blueprint
+from app.model.constraints import Invariant, InvariantSet
+from app.model.facts import GemFact
+from app.model.groups import GroupRole
+from app.model.names import GearTier, Goal, Provenance
+from app.model.stats import Inspection
+from app.search.base import SearchContext
+from app.search.incumbent import Incumbent
+from app.search.skills.further import FurtherSkills, for_purposes, group_uses, labelled, roles_of
+from app.search.skills.gems import by_id, gem
+from app.search.skills.secondary import MOST_GROUPS, SkillSearch
+from app.search.skills.supports import SupportRules
+from app.search.stages.skills import further_skills
+from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, support
+from tests.unit.search.conftest import Context
+
+
+def real(name: str, effect: str = "", **more: object) -> GemFact:
+    return active(name, effect, **{"colour": "int", "tier": 1, **more})
+
+
+ZAP = real("zap", skill_types=["Spell", "Damage"], tags=["spell", "lightning", "projectile"])
+BOLT = real("Bolt", skill_types=["Spell", "Damage"], tags=["spell", "lightning", "area"])
+LEAP = real("Leap Slam", skill_types=["Attack", "Travel"], tags=["attack", "travel"])
+HEX = real("Enfeeble", tags=["curse"])
+GUARD = real("Wind Dancer", "20 spirit", spirit=20)
+
+
+def led(blueprint: Blueprint) -> list[str]:
+    return [group.gems[0].gem_id for group in blueprint.groups]
+
+
+async def added(ctx: SearchContext) -> list[str]:
+    return led((await further_skills(ctx)).blueprint)[1:]
+
+
+async def test_places_that_are_left_are_filled_each_role_once(context: Context) -> None:
+    gems = [ZAP, BOLT, LEAP, real("Blink"), HEX, real("Temporal Chains", tags=["curse"]), GUARD]
+    assert await added(context(World(gems=gems, spirit=30), goal=Goal.BOSSING)) == [
+        "Leap Slam",
+        "Bolt",
+        "Wind Dancer",
+        "Enfeeble",
+    ]
+
+
+async def test_no_spirit_no_persistent_skill_and_none_that_is_reserved_free(context: Context) -> None:
+    ctx = context(World(gems=[ZAP, GUARD], spirit=10))
+    assert await added(ctx) == []
+    kept = replace(ctx.plan, spirit=changed(ctx.plan.spirit, reserve_free=15.0))
+    assert await added(context(World(gems=[ZAP, GUARD], spirit=30), plan=kept)) == []
+    assert await added(context(World(gems=[ZAP, GUARD], spirit=30))) == ["Wind Dancer"]
+
+
+async def test_what_raises_damage_for_a_purpose_and_cannot_be_switched_off_is_left_out(context: Context) -> None:
+    gems = [ZAP, real("Barrage", "50 inc"), real("Mana Tempest", skill_types=["EmpowersOtherSkill"])]
+    assert await added(context(World(gems=gems))) == ["Mana Tempest"]
+
+
+class Switched(ArithmeticSession):
+    """What a gem does is counted unless it is switched off."""
+
+    def _outputs(self, blueprint: Blueprint) -> Outputs:
+        groups = [g for g in blueprint.groups if g.gems[0].choices.get("enableGlobal1", True)]
+        return super()._outputs(changed(blueprint, groups=groups))
+
+
+async def test_what_the_engine_would_count_as_always_up_is_switched_off(context: Context) -> None:
+    world = World(gems=[ZAP, real("Barrage", "50 inc", skill_types=["EmpowersOtherSkill"])])
+    ctx = context(world)
+    session = Switched(ArithmeticEngine(world))
+    await session.build(ctx.blueprint)
+    before = (await session.what_if([[]], ["DPS"]))[0]
+    found = (await further_skills(replace(ctx, session=session))).blueprint
+    assert led(found) == ["zap", "Barrage"]
+    assert found.groups[1].gems[0].choices == {"enableGlobal1": False, "enableGlobal2": False}
+    assert (await session.what_if([[]], ["DPS"]))[0] == before
+    uses = await group_uses(session, found, by_id(world.gems), Goal.MAPPING)
+    assert [(use.role, use.damage, use.counted) for use in uses] == [
+        (GroupRole.MAIN, None, None),
+        (GroupRole.EMPOWERMENT, None, False),
+    ]
+
+
+async def test_who_is_short_of_attributes_gets_no_support_for_them(context: Context) -> None:
+    quick = [support("Rapid Attacks I", tier=1, colour="dex"), support("Rapid Attacks II", tier=2, colour="dex")]
+    for dex, wanted in ((4.0, ["Leap Slam"]), (5.0, ["Leap Slam", "Rapid Attacks II"])):
+        ctx = context(World(gems=[ZAP, LEAP, *quick], attributes={"dex": dex, "str": 50.0, "int": 50.0}))
+        found = (await further_skills(ctx)).blueprint
+        assert [one.name for one in found.groups[1].gems] == wanted
+
+
+class Costly(ArithmeticSession):
+    """Warns while a skill is there that cannot be paid for."""
+
+    async def inspect(self) -> Inspection:
+        names = [group.gems[0].name for group in self.held.groups]
+        short = ["You do not have enough Mana to use: Enfeeble"] if "Enfeeble" in names else []
+        return changed(await super().inspect(), warnings=short)
+
+
+async def test_what_the_engine_warns_of_goes_again_and_nothing_else(context: Context) -> None:
+    world = World(gems=[ZAP, LEAP, HEX])
+    ctx = context(world)
+    session = Costly(ArithmeticEngine(world))
+    await session.build(ctx.blueprint)
+    assert await added(replace(ctx, session=session)) == ["Leap Slam"]
+
+
+async def test_wishes_rule(context: Context) -> None:
+    gems = [ZAP, LEAP, HEX, GUARD]
+    ctx = context(World(gems=gems, spirit=30))
+    without = replace(ctx.plan, scaling=changed(ctx.plan.scaling, excluded_gems=["Enfeeble", "Wind Dancer"]))
+    assert await added(replace(ctx, plan=without)) == ["Leap Slam"]
+    said = Invariant(field="style", value=["one_button"], provenance=Provenance.EXPLICIT, reason="you wrote it")
+    alone = replace(context(World(gems=gems, spirit=30)), invariants=InvariantSet(invariants=[said]))
+    assert await added(alone) == ["Wind Dancer"]
+
+
+async def test_no_more_groups_than_a_character_holds(context: Context) -> None:
+    others = [real(f"aura{i}") for i in range(MOST_GROUPS - 1)]
+    ctx = context(World(gems=[ZAP, LEAP, *others]))
+    groups = [*ctx.blueprint.groups, *(changed(ctx.blueprint.groups[0], gems=[gem(fact, 90)]) for fact in others)]
+    full = changed(ctx.blueprint, groups=groups)
+    await ctx.session.build(full)
+    assert led((await further_skills(replace(ctx, blueprint=full))).blueprint) == led(full)
+
+
+async def test_groups_say_what_they_are_for(context: Context) -> None:
+    world = World(gems=[ZAP, BOLT, LEAP, real("Despair", "25 inc", tags=["curse"])])
+    ctx = context(world)
+    facts = by_id(world.gems)
+    groups = [*ctx.blueprint.groups, *(changed(ctx.blueprint.groups[0], gems=[gem(f, 90)]) for f in world.gems[1:])]
+    build = changed(ctx.blueprint, groups=groups)
+    assert roles_of(build, facts, Goal.BOSSING) == [
+        GroupRole.MAIN,
+        GroupRole.CLEAR,
+        GroupRole.MOVEMENT,
+        GroupRole.CURSE,
+    ]
+    assert [g.label for g in labelled(build, facts, Goal.MAPPING).groups] == [
+        "Zap (main skill)",
+        "Bolt (single target)",
+        "Leap Slam (movement)",
+        "Despair (curse)",
+    ]
+    await ctx.session.build(build)
+    uses = await group_uses(ctx.session, build, facts, Goal.BOSSING)
+    assert [use.damage for use in uses] == [None, None, None, 0.2]
+    assert [use.alone is not None for use in uses] == [False, True, False, False]
+    assert for_purposes(build, facts, {"Leap Slam"}) == [2]
+
+
+async def test_the_best_tier_of_a_support_is_taken_and_one_of_a_family(context: Context) -> None:
+    gems = [LEAP, ZAP, support("Efficiency I", tier=1, family="E"), support("Efficiency II", tier=4, family="E")]
+    ctx = context(World(gems=gems))
+    incumbent = await Incumbent.open(ctx)
+    search = SkillSearch(incumbent, 90, frozenset())
+    further = FurtherSkills(search, by_id(gems), SupportRules(90, GearTier.MID, slots=5), GroupRole.CLEAR)
+    assert await further.add(GroupRole.MOVEMENT, [LEAP]) == LEAP
+    await further.support(2, GroupRole.MOVEMENT, [fact.id for fact in gems])
+    assert [one.name for one in incumbent.blueprint.groups[1].gems] == ["Leap Slam", "Efficiency II"]
