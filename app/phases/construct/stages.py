@@ -172,7 +172,7 @@ class ConstructPhase:
         )
         alone = name in (ADVICE, CHOICES)
         sharing = Sharing(1) if alone else self._sharing
-        async with open_parallel(ctx.engine, blueprint, sharing) as panel:
+        async with open_parallel(ctx.engine, None if stage.founds else blueprint, sharing) as panel:
             with span(name, SpanKind.SEARCH):
                 result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
             if name in WATCHED:

@@ -98,7 +98,7 @@ class StrategicExplore:
         plan = replace(plan_of(ctx.state.sub_problems), delivery=option.choice)
         hero = plan.ascendancy
         bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
-        async with open_parallel(ctx.engine, bare, self.sharing) as panel:
+        async with open_parallel(ctx.engine, None, self.sharing) as panel:
             start = search_context(ctx, plan, panel, bare)
             built = await found(start)
             if deep:

@@ -137,12 +137,10 @@ async def finish(ctx: SearchContext) -> StageResult:
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing)
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
-    order = await search.levelling()
-    facts = by_id(await ctx.engine.facts.gems())
-    await incumbent.rewind(labelled(ordered(incumbent.blueprint, order), facts, ctx.demands.goal))
-    return StageResult(
-        incumbent.blueprint, label=f"{len(idle)} idle supports dropped" if idle else "nothing left to do"
-    )
+    # neither order nor labels change a figure, and what is built is measured once more in a session of its own
+    blueprint = ordered(incumbent.blueprint, await search.levelling())
+    blueprint = labelled(blueprint, by_id(await ctx.engine.facts.gems()), ctx.demands.goal)
+    return StageResult(blueprint, label=f"{len(idle)} idle supports dropped" if idle else "nothing left to do")
 
 
 async def tree_search(

@@ -25,13 +25,17 @@ Q = SubProblemName
 
 @dataclass(frozen=True)
 class SearchStage:
-    """A stage: what it reads, and which stages it must follow whenever they ran."""
+    """A stage: what it reads, and which stages it must follow whenever they ran.
+
+    `founds`: it loads a build of its own making, whatever there was.
+    """
 
     name: str
     label: str
     reads: frozenset[SubProblemName]
     follows: frozenset[str]
     work: Callable[[SearchContext], Awaitable[StageResult]]
+    founds: bool = False
 
     async def run(self, ctx: SearchContext) -> StageResult:
         """Improve the blueprint."""
@@ -44,14 +48,15 @@ def _stage(
     work: Callable[[SearchContext], Awaitable[StageResult]],
     reads: Iterable[SubProblemName] = (),
     follows: Iterable[str] = (),
+    founds: bool = False,
 ) -> SearchStage:
-    return SearchStage(name, label, frozenset(reads), frozenset(follows), work)
+    return SearchStage(name, label, frozenset(reads), frozenset(follows), work, founds)
 
 
 FOUNDATION = "foundation"
 
 STAGES: tuple[SearchStage, ...] = (
-    _stage(FOUNDATION, "laying the foundation", found),
+    _stage(FOUNDATION, "laying the foundation", found, founds=True),
     _stage("supports", "choosing supports", main_supports, [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING], [FOUNDATION]),
     _stage("ascendancy", "spending ascendancy points", ascend, [Q.ASCENDANCY], [FOUNDATION]),
     _stage("tree", "growing the passive tree", grow_tree, [Q.DAMAGE_SCALING, Q.SURVIVABILITY], [FOUNDATION]),
@@ -84,7 +89,7 @@ async def quickly(ctx: SearchContext) -> StageResult:
     return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name}: a first draft of everything")
 
 
-QUICK: tuple[SearchStage, ...] = (_stage("draft", "drafting a whole build", quickly, Q),)
+QUICK: tuple[SearchStage, ...] = (_stage("draft", "drafting a whole build", quickly, Q, founds=True),)
 _AGAIN: tuple[SearchStage, ...] = (
     _stage("polish_again", "polishing the passive tree again", polish_tree, [], ["refit_gear"]),
     _stage("refit_again", "fitting gear once more", optimise_gear, [], ["polish_again"]),
