@@ -115,6 +115,9 @@ Una's Lute, in act 2 Kabala and The Final Letter, in act 3 Mighty Silverfist and
 and Hinekora, in the interludes Oswin, Clearing The Way and Abominable Yeti, then Siege Of Oriath. Source: Path of
 Building 0.20, Data/QuestRewards.lua, all rows with `questPoints`."""
 
+QUEST_LEVELS = (10, 12, 25, 28, 34, 44, 51, 51, 61, 62, 62, 64)
+"""Level of the area of each of those quests, about that of a character who does it; two points each. Same source."""
+
 UNLISTED_PASSIVE_POINTS = 1
 """What characters of the current game have besides: 31 of 46 real ones have spent level + 24 points, none of an older
 tree. Those with both weapon sets full have it as a plain point. Neither the quests that Path of Building 0.20 lists nor
@@ -157,6 +160,11 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
         gear=gear_limits(gear, level),
         passive_points=level - 1 + QUEST_PASSIVE_POINTS,
     )
+
+
+def points_by(level: int) -> int:
+    """Return the passive points of a character on its way: those of its levels and of the quests up to there."""
+    return level - 1 + 2 * sum(area <= level for area in QUEST_LEVELS)
 
 
 def growth(level: int) -> float:

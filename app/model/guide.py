@@ -8,9 +8,13 @@ from app.model.base import Model
 from app.model.blueprint import Rarity
 from app.model.groups import GroupUse
 from app.model.names import Attribute, GearTier
+from app.model.stats import EngineVersion
 
 CARRIES = 0.03
 """Share of damage or effective hit points from which on a line carries the build; below it is nice to have."""
+
+LEVELLING, FINAL = "Levelling", "Final"
+"""How the titles of loadouts begin, before the level: those on the way, and the finished build's."""
 
 
 class PassiveStep(Model):
@@ -92,10 +96,48 @@ class GearFigures(Model):
     ehp: float
 
 
+class WornItem(Model):
+    """What is worn at a level: slot, base, and the lines beyond the base's own."""
+
+    slot: str
+    base: str
+    lines: list[str] = Field(default_factory=list)
+
+
+class Loadout(Model):
+    """The build at a level, as the file holds it under `title`, with what the engine measured there.
+
+    `points`, `ascendancy_points`: the first so many of the guide's passives are taken. `skill` is what one uses then,
+    `why` says why it is (not) the main skill; `others` are further skills. dps: damage per second, None = no rate; ehp:
+    effective hit points; life, energy_shield, mana: points. `changes`: what to change when the level is reached.
+    `caveats`: what of it does not hold.
+    """
+
+    title: str
+    level: int
+    points: int
+    ascendancy_points: int
+    skill: str
+    is_main_skill: bool
+    why: str
+    supports: list[str] = Field(default_factory=list)
+    others: list[str] = Field(default_factory=list)
+    gear: list[WornItem] = Field(default_factory=list)
+    dps: float | None = None
+    ehp: float = 0.0
+    life: float = 0.0
+    energy_shield: float = 0.0
+    mana: float = 0.0
+    engine: EngineVersion
+    changes: list[str] = Field(default_factory=list)
+    caveats: list[str] = Field(default_factory=list)
+
+
 class Guide(Model):
     """Levelling order, shopping list and how to play, read off a build that is valid or the best there is.
 
     `groups`: what each skill group is for, as measured; none where nothing was measured.
+    `loadouts`: the build on its way, lowest level first, the finished one last; none, and `no_loadouts` says why.
     """
 
     passives: list[PassiveStep] = Field(default_factory=list)
@@ -105,3 +147,5 @@ class Guide(Model):
     how_to_play: list[str] = Field(default_factory=list)
     groups: list[GroupUse] = Field(default_factory=list)
     at_tiers: list[GearFigures] = Field(default_factory=list)
+    loadouts: list[Loadout] = Field(default_factory=list)
+    no_loadouts: str = ""

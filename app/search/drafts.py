@@ -92,7 +92,7 @@ async def armed(work: DraftWork) -> DraftResult:
         item = incumbent.blueprint.items[slot]
         if item.rarity == "RARE" and item.text is None:
             pool = await slot_pool(replace(work.ctx, blueprint=incumbent.blueprint), slot, [bases[item.base]])
-            await _fill(incumbent, pool, item, work.left // (len(held) - place), work.ctx.plan.scaling.keywords)
+            await fill(incumbent, pool, item, work.left // (len(held) - place), work.ctx.plan.scaling.keywords)
     return _measured(incumbent)
 
 
@@ -121,7 +121,7 @@ async def shared_gear(ctx: SearchContext, blueprint: Blueprint) -> list[Change]:
     return changes
 
 
-async def _fill(incumbent: Incumbent, pool: SlotPool, item: GearItem, most: int, words: Sequence[str]) -> None:
+async def fill(incumbent: Incumbent, pool: SlotPool, item: GearItem, most: int, words: Sequence[str]) -> None:
     """Put the affixes on the item that help most alone, as many as its tier holds; try those first that speak of it."""
     options = [option for option in pool.options() if option.kind in ("prefix", "suffix")]
     options.sort(key=lambda one: (-mentions(pool.affixes[one.id].lines, words), one))

@@ -136,6 +136,27 @@ def gems(guide: Guide) -> list[str]:
     return [f"level {level}: {name}{others}" for (level, name), others in supported.items()]
 
 
+def loadouts(guide: Guide) -> list[str]:
+    """Return the build at its levels, each with what to change there, or why there is nothing of the kind."""
+    lines = [guide.no_loadouts] if guide.no_loadouts else []
+    for one in guide.loadouts:
+        points = f"{one.points} passives" + (f" + {one.ascendancy_points}" if one.ascendancy_points else "")
+        supported = f" with {', '.join(one.supports)}" if one.supports else ""
+        figures = f"{number(one.dps)} DPS, {number(one.ehp)} EHP, {number(one.life)} life"
+        mark = " (estimate)" if one.engine.estimate else ""
+        lines.append(f"{one.title}: {one.skill}{supported} · {points} · {figures}{mark}")
+        lines += [f"  {line}" for line in [*([] if one.is_main_skill else [f"{one.why}."]), *one.changes]]
+        lines += [f"  Not so: {line}" for line in one.caveats]
+    return [*lines, ABOUT_LOADOUTS] if guide.loadouts else lines
+
+
+ABOUT_LOADOUTS = (
+    "Each loadout is in the file under its title; its passives are the first ones of the order above. On the way the "
+    "gear is plain (life, resistances, the lines that help the weapon), sockets are empty; figures are against an "
+    "ordinary boss of the level."
+)
+
+
 def shopping(guide: Guide) -> list[str]:
     """Return what to find or craft, per slot: the lines that carry the build first, then what is nice to have."""
     lines = []
@@ -285,6 +306,7 @@ def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
         ("How to play", guide.how_to_play),
         ("Levelling: passives", passives(guide)),
         ("Levelling: gems", gems(guide)),
+        ("Levelling: loadouts", loadouts(guide)),
         ("Shopping list", shopping(guide)),
         ("Not known well", view.domain_gaps),
         ("Caveats", view.caveats),

@@ -7,6 +7,7 @@ import re
 from pydantic import Field
 
 from app.core.errors import BadImport
+from app.engine.files.loadouts import active
 from app.engine.files.xml import read
 from app.engine.protocol import Refused
 from app.engine.sketch.lines import read as read_item
@@ -94,11 +95,12 @@ def _texts_by_slot(xml: bytes) -> dict[str, str]:
     except BadImport:
         return {}
     texts = {str(item.get("id")): item.text or "" for item in root.iter("Item")}
-    items = root.find("Items")
-    sets = [] if items is None else items.findall("ItemSet")
-    active = next((one for one in sets if items is not None and one.get("id") == items.get("activeItemSet")), None)
-    worn = {str(slot.get("name")): slot.get("itemId") for slot in (active.iter("Slot") if active is not None else ())}
-    worn |= {f"{JEWEL_SLOT}{socket.get('nodeId')}": socket.get("itemId") for socket in root.iter("Socket")}
+    wearing = active(root, "ItemSet")
+    slots = wearing.iter("Slot") if wearing is not None else ()
+    worn = {str(slot.get("name")): slot.get("itemId") for slot in slots}
+    tree = active(root, "Spec")
+    sockets = tree.iter("Socket") if tree is not None else ()
+    worn |= {f"{JEWEL_SLOT}{socket.get('nodeId')}": socket.get("itemId") for socket in sockets}
     return {slot: texts[number] for slot, number in worn.items() if number in texts}
 
 

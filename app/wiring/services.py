@@ -30,6 +30,7 @@ from app.phases.explore.strategic import StrategicExplore
 from app.phases.iterate import IteratePhase
 from app.phases.validate.accounts import WithAccounts
 from app.phases.validate.judgement import RefineValidate, ValidatePhase
+from app.phases.validate.levels import WithLoadouts
 from app.reasoning.recorded import RecordedReasoner
 from app.reasoning.rules import RulesReasoner
 from app.runner.base import Pace
@@ -237,8 +238,8 @@ def phase_steps(sharing: Sharing = USUAL, iterations: int | None = None) -> Mapp
         Phase.DECOMPOSE: DecomposePhase(),
         Phase.EXPLORE: ByMode(RefineExplore(sharing), exploring),
         Phase.CONSTRUCT: ByMode(RefineConstruct(sharing), ConstructPhase(sharing)),
-        Phase.VALIDATE: WithAccounts(ByMode(RefineValidate(), ValidatePhase())),
-        Phase.ITERATE: WithAccounts(IteratePhase(iterations)),
+        Phase.VALIDATE: WithLoadouts(WithAccounts(ByMode(RefineValidate(), ValidatePhase())), sharing),
+        Phase.ITERATE: WithLoadouts(WithAccounts(IteratePhase(iterations)), sharing),
     }
 
 

@@ -11,6 +11,7 @@ from app.conflicts.order import blocking, caveats
 from app.conflicts.table import find_conflicts
 from app.core.errors import InvalidTransition
 from app.engine.base import Session
+from app.engine.files.loadouts import without_levelling
 from app.model.base import changed
 from app.model.constraints import InvariantSet
 from app.model.construction import ConstructProgress, Hint, ParentFigures, StageNotes
@@ -291,10 +292,10 @@ async def parent_of(ctx: PhaseContext) -> Parent:
     state = ctx.state
     if ctx.xml is None or state.blueprint is None:
         raise InvalidTransition("a refinement starts from a build that has a file")
-    known = state.construction.notes.parent
+    known, xml = state.construction.notes.parent, without_levelling(ctx.xml)
     if known is None or state.inspection is None:
-        return await read_parent(ctx.engine, ctx.xml, state.blueprint, state.inspection)
-    return Parent(ctx.xml, state.blueprint, known.strongest, known.outputs, state.inspection)
+        return await read_parent(ctx.engine, xml, state.blueprint, state.inspection)
+    return Parent(xml, state.blueprint, known.strongest, known.outputs, state.inspection)
 
 
 def work_context(ctx: PhaseContext) -> SearchContext:

@@ -24,14 +24,21 @@ async def guide_to(facts: Facts, blueprint: Blueprint) -> Guide:
     """Return the guide; passives and gems that the engine does not know are left out."""
     nodes = {node.id: node for node in await facts.nodes()}
     gems = {gem.id: gem for gem in await facts.gems()}
-    known = [node for node in blueprint.nodes if node.id in nodes]
     return Guide(
-        passives=_steps([node for node in known if nodes[node.id].ascendancy is None], nodes),
-        ascendancy=_steps([node for node in known if nodes[node.id].ascendancy is not None], nodes),
+        **passive_steps(blueprint, nodes),
         gems=_gem_steps(blueprint, gems),
         shopping=[_item(entry) for entry in await shopping_list(facts, blueprint)],
         how_to_play=how_to_play(blueprint, gems),
     )
+
+
+def passive_steps(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> dict[str, list[PassiveStep]]:
+    """Return the guide's passives and those of the ascendancy, in the order of the blueprint."""
+    known = [node for node in blueprint.nodes if node.id in nodes]
+    return {
+        "passives": _steps([node for node in known if nodes[node.id].ascendancy is None], nodes),
+        "ascendancy": _steps([node for node in known if nodes[node.id].ascendancy is not None], nodes),
+    }
 
 
 async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands) -> Guide:

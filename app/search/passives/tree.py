@@ -25,15 +25,17 @@ from app.search.passives.planner import Planner, TreeDraft
 from app.search.skills.gems import mentions
 
 
-def levelling_order(graph: PassiveGraph, owned: frozenset[int], worth: Callable[[int], float]) -> list[int]:
-    """Return the owned passives so that every prefix is a connected tree.
+def levelling_order(
+    graph: PassiveGraph, owned: frozenset[int], worth: Callable[[int], float], first: Sequence[int] = ()
+) -> list[int]:
+    """Return the owned passives so that every prefix is a connected tree; `first` are taken already.
 
     Each step takes the way, through owned passives only, whose `worth` per point is highest; ties go to the shorter
     way, then to the lower id.
     """
     worth = cache(worth)
     inside = PassiveGraph([graph.nodes[n] for n in sorted((owned | graph.roots) & graph.nodes.keys())], graph.roots)
-    order: list[int] = []
+    order = list(first)
     while True:
         routes = inside.routes(frozenset(order), len(owned), worth)
         if not routes:
@@ -298,11 +300,11 @@ class TreeSearch:
             return None
         return drafts[best].owned, measured[best]
 
-    async def levelling(self) -> list[int]:
-        """Return the passives in the order in which to take them."""
-        await self._effects.learn(sorted(self.owned))
+    async def levelling(self, first: Sequence[int] = ()) -> list[int]:
+        """Return the passives in the order in which to take them; `first` are taken already."""
+        await self._effects.learn(sorted(self.owned - set(first)))
         draft = self._draft()
-        return levelling_order(self.graph, self.owned, lambda node: self._planner.worth_of(draft, node))
+        return levelling_order(self.graph, self.owned, lambda node: self._planner.worth_of(draft, node), first)
 
     async def _learn(self) -> None:
         is_first = not self._effects.known

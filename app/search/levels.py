@@ -1,0 +1,365 @@
+"""A finished build on its way there: at a few levels what its character can use then, and the points in their order.
+
+At each level the skill, plain gear, supports and the next passives are chosen in the engine, and only among what the
+finished build takes: every tree is the beginning of the next one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.gems import can_be_main, damage_types_of, gem_requirement, is_minion, is_spell, level_required, tags
+from app.knowledge.vocabulary import vocabulary
+from app.knowledge.weapons import word_of
+from app.model.base import changed
+from app.model.blueprint import (
+    HAND_SLOTS,
+    MAIN_HAND,
+    Allocate,
+    Blueprint,
+    Change,
+    Equip,
+    RemoveGroup,
+    SetGroup,
+    SkillGroup,
+    Unequip,
+    apply_changes,
+)
+from app.model.demands import NO_FLOOR, Demands, Floor, floors_for, gear_limits, points_by
+from app.model.facts import GemFact
+from app.model.names import Attribute, GearTier, Goal
+from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP
+from app.search.base import SearchContext
+from app.search.drafts import fill, shared_gear
+from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, best_first, usable
+from app.search.gear.jewels import JewelSockets
+from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, with_option, without_option, wording
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.objective import Guard, Objective, objective_for, worth
+from app.search.passives.attributes import AttributeSearch
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
+from app.search.passives.tree import TreeLimits, TreeSearch
+from app.search.sessions import ParallelSession
+from app.search.skills.gems import by_id, gem, mentions, usable_level, with_supports
+from app.search.skills.secondary import usable_with
+from app.search.skills.supports import SupportSelection
+from app.search.stages.skills import founded, support_rules
+
+LEVELS = (12, 30, 50, 70)
+"""Levels of the loadouts on the way: the first act, the first ascendancy, the end of the campaign, the first maps."""
+
+SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 6, 12, 12, 16
+"""Bounds per level: supports tried alone and in sets, affixes of a weapon, skills instead of the main one, things given
+up for an attribute."""
+
+TREE = TreeLimits(reach=10, rounds=3, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=120)
+"""How the points of a level are spent among the passives of the finished tree."""
+
+ASIDE = frozenset({"travel", "totem", "blink", "trigger", "triggered", "meta", "corpse", "grenade"})
+"""Kinds of skills that are no substitute for a main skill."""
+
+
+@dataclass(frozen=True)
+class LevelDraft:
+    """The build at a level: `order` and `ascendancy` are the passives taken so far in their order; `why` tells the
+    skill, `caveats` what does not hold."""
+
+    level: int
+    blueprint: Blueprint
+    order: Sequence[int]
+    ascendancy: Sequence[int]
+    is_main_skill: bool
+    why: str
+    caveats: Sequence[str] = ()
+
+
+def level_demands(demands: Demands, level: int) -> Demands:
+    """Return what is demanded at a level on the way: plain gear, ordinary monsters, the points there are by then."""
+    tier = GearTier.STARTER if demands.gear is GearTier.STARTER else GearTier.MID
+    floors = floors_for(level, demands.gear, demands.goal, demands.hardcore)
+    floors = changed(floors, gear=changed(gear_limits(tier, level), max_uniques=0), passive_points=points_by(level))
+    return Demands(level=level, gear=GearTier.STARTER, goal=Goal.ALL_ROUND, hardcore=demands.hardcore, floors=floors)
+
+
+def level_objective(ctx: SearchContext, finished: Mapping[str, float]) -> Objective:
+    """Return what counts on the way: damage and effective hit points, an e-fold of each as much as in the figures of
+    the finished build, and that all is paid for.
+    """
+    whole, wide = objective_for(ctx), Floor(least=1, good=1e12)
+    floors = whole.floors
+    damage = whole.damage_weight * _slope(finished.get(DPS, 0.0), floors.dps)
+    life = whole.ehp_weight * _slope(finished.get(EHP, 0.0), floors.ehp)
+    plain = {"physical_hit": NO_FLOOR, "elemental_hit": NO_FLOOR, "recovery": NO_FLOOR}
+    return Objective(
+        changed(floors, dps=wide, ehp=wide, **plain),
+        damage_weight=damage,
+        ehp_weight=life,
+        guards=frozenset({Guard.SUSTAIN, Guard.SPIRIT, Guard.ATTRIBUTES}),
+    )
+
+
+LEAST_SLOPE, MOST_SLOPE = 0.5, 1.0
+"""Bounds of what an e-fold is worth on the way: neither is forgotten, and a gap of the finished build is none yet."""
+
+
+def _slope(value: float, floor: Floor) -> float:
+    slope = (worth(value * 1.01, floor) - worth(value, floor)) / math.log(1.01)
+    return min(MOST_SLOPE, max(LEAST_SLOPE, slope))
+
+
+async def drafts_of(ctx: SearchContext, panel: ParallelSession, figures: Mapping[str, float]) -> list[LevelDraft]:
+    """Return the build of the context at the levels below its own, lowest first; a level without any skill has none.
+
+    `figures`: what the finished build was measured to have.
+    """
+    objective = level_objective(ctx, figures)
+    found: list[LevelDraft] = []
+    for level in (one for one in LEVELS if one < ctx.demands.level):
+        demands = level_demands(ctx.demands, level)
+        own = [one for one in ctx.invariants.invariants if one.field != "with"]  # plain gear: nothing that was named
+        invariants = changed(ctx.invariants, invariants=own)
+        there = replace(ctx, session=panel, demands=demands, invariants=invariants)
+        draft = await LevelSearch(there, ctx.blueprint, objective, found[-1] if found else None).run()
+        found += [draft] if draft is not None else []
+    return found
+
+
+@dataclass
+class LevelSearch:
+    """Makes the build `finished` at the level of the context, from where `before` ended."""
+
+    ctx: SearchContext
+    finished: Blueprint
+    objective: Objective
+    before: LevelDraft | None
+    caveats: list[str] = field(default_factory=list)
+
+    async def run(self) -> LevelDraft | None:
+        """Return the draft, None when the character has no skill that deals damage yet."""
+        self._facts = by_id(await self.ctx.engine.facts.gems())
+        self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
+        self._graph = await main_graph(self.ctx)
+        chosen = await self._skill()
+        if chosen is None:
+            return None
+        incumbent, why = chosen
+        for slot in HAND_SLOTS:  # on the hands what helps most alone
+            item = incumbent.blueprint.items.get(slot)
+            if item is not None and item.rarity == "RARE":
+                pool = await slot_pool(self.ctx, slot, [self._bases[item.base]])
+                await fill(incumbent, pool, item, LINES_TRIED, self.ctx.plan.scaling.keywords)
+        await self._supported(incumbent)
+        await self._others(incumbent)
+        floors, ascendancy = self.ctx.demands.floors, await ascendancy_graph(self.ctx)
+        before = self.before or LevelDraft(0, incumbent.blueprint, [], [], False, "")
+        ascended = list(before.ascendancy)
+        if ascendancy is not None and floors.ascendancy_points:
+            ascended = await self._spent(incumbent, ascendancy, floors.ascendancy_points, ascended)
+        order = await self._spent(incumbent, self._graph, floors.passive_points, before.order)
+        await self._affordable(incumbent)
+        main = self.ctx.plan.delivery.skill_id == self._main.id
+        return LevelDraft(self.ctx.demands.level, incumbent.blueprint, order, ascended, main, why, tuple(self.caveats))
+
+    @property
+    def _main(self) -> GemFact:
+        assert self.finished.main is not None
+        return self._facts[self.finished.main.gems[0].gem_id]
+
+    # -- skill
+
+    async def _skill(self) -> tuple[Incumbent, str] | None:
+        """Return the build founded on the main skill, or on the best measured of its kind, and why it is that."""
+        start = level_required(self._main)
+        if start <= self.ctx.demands.level:
+            told = f"{self._main.name} is the build's main skill, to be had from level {start} on"
+            return await self._founded(self._main), told
+        others = self._instead()
+        if not others:
+            return None
+        incumbent = await self._founded(others[0])
+        level, index = self.ctx.demands.level, incumbent.blueprint.main_group
+        groups = [SkillGroup(label=one.name, gems=[gem(one, level)], in_full_dps=is_minion(one)) for one in others]
+        outputs = await incumbent.outputs_of([[SetGroup(index=index, group=group)] for group in groups])
+        scores = [incumbent.objective.score(o) if o.get(DPS, 0.0) > 0 else float("-inf") for o in outputs]
+        best = max(range(len(others)), key=lambda i: (scores[i], -i))
+        if scores[best] == float("-inf"):
+            return None
+        if best:
+            incumbent = await self._founded(others[best])
+        rated = sum(score > float("-inf") for score in scores)
+        until = f"{self._main.name} can be used from level {start} on"
+        return incumbent, f"{until}; until then the best measured of {rated} skills with the same weapon"
+
+    def _instead(self) -> list[GemFact]:
+        """Return the skills that could stand in for the main one, those that are most like it first."""
+        weapon = self.finished.items.get(MAIN_HAND)
+        base = self._bases.get(weapon.base) if weapon is not None else None
+        held = frozenset({word_of(base)} if base is not None else ())
+        excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
+        main, own = self._main, tags(self._main)
+
+        def is_open(fact: GemFact) -> bool:
+            early = fact.kind == "active" and usable_level(fact, self.ctx.demands.level) > 0 and fact.spirit == 0
+            fits = not fact.weapon_types or any(usable_with(words, held) for words in fact.weapon_types)
+            kind = is_spell(fact) == is_spell(main) and is_minion(fact) == is_minion(main)
+            plain = not tags(fact) & ASIDE and can_be_main(fact) and not fact.monsters
+            return early and fits and kind and plain and fact.id != main.id and not excluded.gem(fact)
+
+        found = [fact for fact in self._facts.values() if is_open(fact)]
+        types = set(damage_types_of(main))
+        found.sort(key=lambda one: (not types & set(damage_types_of(one)), -len(own & tags(one)), one.id))
+        return found[:CANDIDATES]
+
+    async def _founded(self, fact: GemFact) -> Incumbent:
+        """Return the build with bare class, skill and plain gear, and the passives that are taken already."""
+        delivery = self.ctx.plan.delivery
+        if fact.id != delivery.skill_id:
+            delivery = changed(delivery, skill_id=fact.id, skill_name=fact.name, minion=is_minion(fact), supports=[])
+        demands = self.ctx.demands
+        own = self.ctx.plan.ascendancy if demands.floors.ascendancy_points else None
+        plan = replace(self.ctx.plan, delivery=delivery, constraints=())
+        if own is None:
+            plan = replace(plan, ascendancy=changed(plan.ascendancy, ascendancy=None))
+        self.ctx = replace(self.ctx, plan=plan)
+        blueprint = await founded(self.ctx)
+        changes: list[Change] = await shared_gear(self.ctx, blueprint)
+        if self.before is not None:
+            held = {node.id: node for node in self.before.blueprint.nodes}
+            changes.append(Allocate(nodes=[held[n] for n in (*self.before.order, *self.before.ascendancy)]))
+        await self.ctx.session.apply(changes)
+        incumbent = Incumbent(self.ctx.session, apply_changes(blueprint, changes), self.objective)
+        await incumbent.measure()
+        await incumbent.learn_requirements()
+        return incumbent
+
+    # -- gear, supports and further skills
+
+    async def _supported(self, incumbent: Incumbent) -> None:
+        """Choose supports: those of the finished build that are there, and those that speak of the plan."""
+        ctx, main = replace(self.ctx, blueprint=incumbent.blueprint), incumbent.blueprint.main_group
+        rules = await support_rules(ctx, incumbent, main, self._facts)
+        skill = self.ctx.plan.delivery.skill_id
+        offered = [i for i in await ctx.engine.facts.supports_for(skill) if i in self._facts]
+        allowed = [i for i in offered if rules.allows(self._facts[i])]
+        final = {one.gem_id for one in (self.finished.main.gems[1:] if self.finished.main else [])}
+        families = {self._facts[i].family for i in final if i in self._facts} - {None}
+        spoken = {i: mentions([self._facts[i].description, *self._facts[i].tags], rules.keywords) for i in allowed}
+        allowed.sort(key=lambda i: (i not in final, self._facts[i].family not in families, -spoken[i], i))
+        rules = replace(rules, exchanges=False, short_list=SHORT_LIST, required=())
+        await SupportSelection(incumbent, main, rules, self._facts).run(allowed[:SCREENED])
+
+    async def _others(self, incumbent: Incumbent) -> None:
+        """Add the finished build's further skills that exist already and cost nothing else."""
+        level = self.ctx.demands.level
+        for group in self.finished.groups:
+            fact = self._facts.get(group.gems[0].gem_id) if group.gems else None
+            if fact is None or fact.kind != "active" or group is self.finished.main or group.slot or not group.enabled:
+                continue
+            if not usable_level(fact, level) or any(
+                one.gems[0].gem_id == fact.id for one in incumbent.blueprint.groups
+            ):
+                continue
+            bare = changed(group, gems=[changed(group.gems[0], level=usable_level(fact, level), quality=0)])
+            change = SetGroup(index=len(incumbent.blueprint.groups) + 1, group=bare)
+            if (await incumbent.gains([[change]]))[0] > -EPSILON:
+                await incumbent.commit([change])
+
+    # -- passives
+
+    def _inside(self, graph: PassiveGraph) -> PassiveGraph:
+        """Return the graph of what the finished build takes, for the weapon set in use or both."""
+        own = {n.id for n in self.finished.nodes if n.weapon_set in (0, self.finished.weapon_set)}
+        nodes = [graph.nodes[n] for n in sorted((own | graph.roots) & graph.nodes.keys())]
+        return PassiveGraph(nodes, graph.roots)
+
+    async def _spent(self, incumbent: Incumbent, graph: PassiveGraph, points: int, taken: Sequence[int]) -> list[int]:
+        """Spend the points among the passives of the finished build; return all that are taken in their order."""
+        words, graph = self.ctx.plan.scaling.keywords, self._inside(graph)
+        sockets = JewelSockets(incumbent, None)
+        search = TreeSearch(incumbent, graph, words, fixed=frozenset(taken), limits=TREE, sockets=sockets)
+        await search.fit(min(points, len(graph.bought)))
+        await search.improve()
+        return await search.levelling(taken)
+
+    # -- attributes
+
+    async def _affordable(self, incumbent: Incumbent) -> None:
+        """Meet what gems, supports and items ask for: attribute passives first, then lines, then less of everything."""
+        await incumbent.learn_requirements()
+        if not self._short(incumbent):
+            return
+        await AttributeSearch(incumbent, self._inside(self._graph), at_once=True).run()
+        for slot in ("Amulet", "Ring 1", "Ring 2", "Belt", "Gloves", "Helmet"):
+            if (short := self._short(incumbent)) is None:
+                return
+            await self._line_for(incumbent, slot, short)
+        for _ in range(RELIEFS):
+            if (short := self._short(incumbent)) is None:
+                return
+            await incumbent.commit(self._relief(incumbent, short))
+            await incumbent.learn_requirements()
+
+    def _short(self, incumbent: Incumbent) -> Attribute | None:
+        gaps = incumbent.objective.attribute_gaps(incumbent.outputs)
+        worst = min(Attribute, key=lambda a: (-gaps[a][1], a.value))
+        return worst if gaps[worst][1] > 0 else None
+
+    async def _line_for(self, incumbent: Incumbent, slot: str, attribute: Attribute) -> None:
+        """Put a line of the attribute on the item, in place of its last suffix where there is no room."""
+        item = incumbent.blueprint.items.get(slot)
+        if item is None or item.rarity != "RARE":
+            return
+        pool = await slot_pool(self.ctx, slot, [self._bases[item.base]])
+        said = f"# to {NAMES[attribute]}"
+        option = next(
+            (o for o in pool.options() if o.kind == "suffix" and wording(pool.affixes[o.id].lines) == said), None
+        )
+        if option is None:
+            return
+        if item.suffixes and (
+            len(item.prefixes) + len(item.suffixes) >= pool.total or not has_room(item, option, pool)
+        ):
+            item = without_option(item, GearOption(slot, "suffix", item.suffixes[-1].id))
+        if has_room(item, option, pool):
+            await incumbent.commit([Equip(item=with_option(item, option, pool))])
+
+    def _relief(self, incumbent: Incumbent, attribute: Attribute) -> list[Change]:
+        """Return a change that asks for less of the attribute: a support less, a weaker base, a lower gem level."""
+        there, blueprint = incumbent.outputs.get(ATTRIBUTE_METRICS[attribute], 0.0), incumbent.blueprint
+        for slot in (*ARMOUR_SLOTS, *JEWELLERY_SLOTS, *HAND_SLOTS):
+            item = blueprint.items.get(slot)
+            if item is not None and self._bases[item.base].requirements.get(attribute.value, 0) > there:
+                base, known = self._bases[item.base], usable(list(self._bases.values()), self.ctx)
+                alike = [b for b in known if slot in b.slots and (b.type, b.sub_type) == (base.type, base.sub_type)]
+                light = (b for b in best_first(alike) if b.requirements.get(attribute.value, 0) <= there)
+                weaker = next(light, None)
+                self.caveats.append(
+                    f"{item.base} asks for more {NAMES[attribute]} than there is, so something weaker is worn"
+                )
+                level = self.ctx.demands.floors.gear.max_affix_level
+                return [Equip(item=plain_item(slot, weaker, level)) if weaker is not None else Unequip(slot=slot)]
+        for index, group in reversed(list(enumerate(blueprint.groups, start=1))):
+            fact = self._facts[group.gems[0].gem_id]
+            levels = fact.level_requirements
+            at = levels[min(group.gems[0].level, len(levels)) - 1] if levels else self.ctx.demands.level
+            if gem_requirement(fact, at).get(attribute.value, 0) > there:
+                if index != blueprint.main_group:
+                    return [RemoveGroup(index=index)]
+                lower = changed(group.gems[0], level=max(1, group.gems[0].level - 1))
+                return [SetGroup(index=index, group=changed(group, gems=[lower, *group.gems[1:]]))]
+        main = blueprint.main
+        assert main is not None
+        kept = list(main.gems[1:])
+        dropped = next((g for g in reversed(kept) if self._facts[g.gem_id].colour == attribute.value), None)
+        kept = [g for g in kept if g is not dropped] if dropped is not None else kept[:-1]
+        return [SetGroup(index=blueprint.main_group, group=with_supports(main, kept))]
+
+
+NAMES: Mapping[Attribute, str] = {
+    Attribute.STRENGTH: "strength",
+    Attribute.DEXTERITY: "dexterity",
+    Attribute.INTELLIGENCE: "intelligence",
+}

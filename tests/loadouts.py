@@ -1,0 +1,161 @@
+"""Levelling loadouts for tests: made on a quick build, and each looked at in a process that made none of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from app.core.config import Settings
+from app.core.ids import BuildId
+from app.engine.base import Engine
+from app.engine.files.loadouts import loadout_of
+from app.model.blueprint import Blueprint, Deallocate
+from app.model.demands import demands_of, points_by
+from app.model.guide import LEVELLING, Loadout
+from app.model.names import Effort, Trigger
+from app.model.record import BuildRecord, BuildRequest
+from app.model.state import BuildState
+from app.model.stats import DPS, EHP, Inspection, Stats
+from app.phases.base import PhaseContext, PhaseResult
+from app.phases.validate.levels import WithLoadouts
+from app.reasoning.rules import RulesReasoner
+from app.search.base import SearchContext, plan_of
+from app.search.gear.jewels import JewelSockets
+from app.search.incumbent import Incumbent
+from app.search.levels import level_demands, level_objective
+from app.search.objective import Objective
+from app.search.passives.graph import main_graph
+from app.search.passives.tree import TreeLimits, TreeSearch
+from app.search.sessions import Sharing
+from app.wiring import open_services
+from app.wiring.stores import storage
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A step that ends a build as it is."""
+
+    async def run(self, ctx: PhaseContext) -> PhaseResult:
+        """Return the state, validated."""
+        return PhaseResult(ctx.state, Trigger.VALIDATED)
+
+
+async def finished(settings: Settings, prompt: str, level: int, effort: Effort = Effort.QUICK) -> BuildRecord:
+    """Return the stored build of the prompt."""
+    async with open_services(settings) as services:
+        view = await services.builds.create(BuildRequest(prompt=prompt, level=level, effort=effort))
+        await services.builds.wait(view.id)
+    async with storage(settings, exclusive=False) as opened:
+        return await opened.builds.get(view.id)
+
+
+async def added(engine: Engine, record: BuildRecord, sessions: int = 1) -> tuple[BuildState, bytes]:
+    """Return state and file of the build with its loadouts, as if its effort had been normal."""
+    request = record.request.model_copy(update={"effort": Effort.NORMAL})
+    ctx = PhaseContext(
+        BuildId(record.id), request, record.invariants, record.state, engine, RulesReasoner(), xml=record.xml
+    )
+    result = await WithLoadouts(Ended(), Sharing(sessions)).run(ctx)
+    assert result.xml is not None
+    return result.state, result.xml
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A loadout of a file as a fresh process of the engine sees it."""
+
+    told: Loadout
+    blueprint: Blueprint
+    stats: Stats
+    inspection: Inspection
+    problems: list[str]
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with it: what the engine says, what is not met, points too many or too few, other figures."""
+        found = [*self.problems, *self.inspection.warnings]
+        found += [f"{one.name}: {one.reason}" for one in self.inspection.idle_gems]
+        found += [f"dropped {node}" for node in self.inspection.dropped_nodes]
+        lacking = [one for one in self.inspection.requirements if one.required > one.available]
+        found += [f"{one.source} {one.attribute} {one.required} > {one.available}" for one in lacking]
+        if self.inspection.disabled_reason:
+            found.append(self.inspection.disabled_reason)
+        if self.told.title.startswith(LEVELLING) and self.inspection.points["used"] != points_by(self.told.level):
+            found.append(f"{self.inspection.points['used']} points, {points_by(self.told.level)} there are")
+        for name, told, is_so in (
+            ("DPS", self.told.dps or 0.0, self.stats.dps or 0.0),
+            ("EHP", self.told.ehp, self.stats.get(EHP)),
+            ("life", self.told.life, self.stats.get("Life")),
+        ):
+            if not math.isclose(told, is_so, rel_tol=1e-9):
+                found.append(f"{name} is {is_so}, told {told}")
+        return [f"{self.told.title}: {one}" for one in found]
+
+
+async def seen(engine: Engine, xml: bytes, told: Loadout) -> Seen:
+    """Return the loadout as it is in the file."""
+    async with engine.session() as session:
+        report = await session.load(loadout_of(xml, told.title, told.level))
+        stats, inspection = await session.stats(), await session.inspect()
+        problems = [*report.problems, *(f"dropped {node}" for node in report.dropped_nodes)]
+        return Seen(told, await session.blueprint(), stats, inspection, problems)
+
+
+def passives(one: Seen, state: BuildState) -> list[int]:
+    """Return the passives that the guide's order gives the loadout, which are to be those in the file."""
+    assert state.guide is not None
+    order = [step.id for step in state.guide.passives[: one.told.points]]
+    return order + [step.id for step in state.guide.ascendancy[: one.told.ascendancy_points]]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Damage and effective hit points of two trees of the same size on the same character, and how the first compares.
+
+    `ratio`: the geometric mean of both ratios, weighted as the levels weigh damage and effective hit points.
+    """
+
+    own: tuple[float, float]
+    other: tuple[float, float]
+    weights: tuple[float, float]
+
+    @property
+    def ratio(self) -> float:
+        """How good the first is, the other being 1."""
+        pairs = zip(self.own, self.other, self.weights, strict=True)
+        return math.exp(sum(w * math.log(a / b) for a, b, w in pairs) / sum(self.weights))
+
+
+def weighing(record: BuildRecord, state: BuildState, engine: Engine) -> tuple[SearchContext, Objective]:
+    """Return the search context of the finished build, without a session, and what counts on its way."""
+    assert state.blueprint is not None
+    assert state.stats is not None
+    demands = demands_of(record.invariants, record.request)
+    plan = plan_of(state.sub_problems)
+    ctx = SearchContext(engine, None, state.blueprint, plan, demands, record.invariants, 0)  # type: ignore[arg-type]
+    return ctx, level_objective(ctx, {**state.stats.values, DPS: state.stats.dps or 0.0})
+
+
+async def against_greedy(ctx: SearchContext, objective: Objective, one: Seen) -> Trees:
+    """Compare with a tree of as many points that is grown from nothing, the best gain per point first."""
+    ctx = replace(ctx, demands=level_demands(ctx.demands, one.told.level), blueprint=one.blueprint)
+    graph = await main_graph(ctx)
+    async with ctx.engine.session() as session:
+        await session.build(one.blueprint)
+        incumbent = Incumbent(session, one.blueprint, objective)
+        await incumbent.measure()
+        await incumbent.learn_requirements()
+        own = incumbent.outputs
+        mine = [node.id for node in one.blueprint.nodes if node.id in graph.nodes]
+        await incumbent.commit([Deallocate(nodes=mine)])
+        search = TreeSearch(
+            incumbent,
+            graph,
+            ctx.plan.scaling.keywords,
+            limits=TreeLimits(reach=10, trials=0),
+            sockets=JewelSockets(incumbent, None),
+        )
+        await search.spend(len(mine))
+        other = incumbent.outputs
+    weights = (objective.damage_weight, objective.ehp_weight)
+    return Trees((own[DPS], own[EHP]), (other[DPS], other[EHP]), weights)

@@ -1,0 +1,41 @@
+"""Levelling loadouts on Path of Building: each loads in a fresh process without a fault and is what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from app.core.config import Settings
+from app.engine.process import ProcessEngine
+from tests.loadouts import added, finished, passives, seen
+
+pytestmark = [pytest.mark.pob, pytest.mark.timeout(900)]
+
+
+@pytest.fixture
+async def fresh(pob_path: Path) -> AsyncIterator[ProcessEngine]:
+    engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
+    await engine.start()
+    yield engine
+    await engine.close()
+
+
+async def test_the_way_of_a_young_warrior(fresh: ProcessEngine, pob_path: Path, tmp_path: Path) -> None:
+    settings = Settings(engine="pob", engine_workers=1, data_dir=tmp_path, pob_path=pob_path)
+    record = await finished(settings, "warrior with a two handed mace", 20)
+    state, xml = await added(fresh, record)
+    assert state.guide is not None
+    told = state.guide.loadouts
+    assert [one.title for one in told] == ["Levelling 12", "Final 20"]
+    found = [await seen(fresh, xml, one) for one in told]
+    assert [fault for one in found[:1] for fault in one.faults] == []
+    assert [sorted(node.id for node in one.blueprint.nodes) for one in found] == [
+        sorted(passives(one, state)) for one in found
+    ]
+    assert 0 < (told[0].dps or 0.0) < (told[1].dps or 0.0)
+    async with fresh.session() as session:
+        await session.load(xml)
+        assert (await session.blueprint()).level == 20
+        assert (await session.stats()).dps == state.stats.dps if state.stats else None
