@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from app.knowledge.gems import deals_damage, dealt, is_attack, is_minion, is_spell, tags
+from app.knowledge.gems import ELEMENTS, deals_damage, dealt, is_attack, is_minion, is_spell, tags
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
 from app.model.names import Goal
@@ -73,6 +73,7 @@ USUAL: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
         GroupRole.CURSE: ("Enfeeble", "Temporal Chains"),
         GroupRole.MARK: ("Sniper's Mark", "Bloodhound's Mark"),
         GroupRole.WARCRY: ("Infernal Cry", "Seismic Cry"),
+        GroupRole.EXPOSURE: ("Frost Bomb",),
         GroupRole.EMPOWERMENT: ("Barrage", "Mana Tempest", "Mantra of Destruction", "Emergency Reload"),
         GroupRole.OFFERING: ("Pain Offering", "Bone Offering"),
         GroupRole.TOTEM: ("Shockwave Totem", "Artillery Ballista", "Siege Ballista"),
@@ -139,8 +140,8 @@ def role_of(gem: GemFact, second: GroupRole = GroupRole.SINGLE_TARGET) -> GroupR
 
 
 def second_role(goal: Goal, main: GemFact) -> GroupRole:
-    """Return what a second damage skill is for: what the main one is not."""
-    if goal is Goal.BOSSING:
+    """Return what a second damage skill is for: what the main one is not; packs, while that one is not ready."""
+    if goal is Goal.BOSSING or "Cooldown" in main.skill_types:
         return GroupRole.CLEAR
     return GroupRole.SINGLE_TARGET if goal is Goal.MAPPING or clears(main) else GroupRole.CLEAR
 
@@ -172,7 +173,8 @@ _ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "V
 
 
 _ENOUGH = 0.25
-_FOR_SPELLS = frozenset({"Mana Tempest", "Soul Offering"})
+_FOR_SPELLS = frozenset({"Mana Tempest", "Soul Offering", *_EXPOSING})
+"""What strengthens spells alone, or is cast by who casts spells anyway."""
 
 
 def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[str, float]) -> bool:
@@ -180,7 +182,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
 
     `used`: skills of the build; `dealt_share`: share (0-1) of the hits that is of each damage type. An offering needs a
     skeleton to skewer, what strengthens spells a spell, a warcry an attack in melee; marks that answer to an ailment
-    need a quarter of the hits to be of its damage.
+    need a quarter of the hits to be of its damage, exposure of the elements.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
     needed = [
@@ -188,5 +190,5 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
         gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
         "warcry" not in own or any("melee" in tags(fact) for fact in hits),
     ]
-    kind = _ACTIVATED_BY.get(gem.name)
-    return all(needed) and (kind is None or dealt_share.get(kind, 0.0) >= _ENOUGH)
+    kinds = ELEMENTS if gem.name in _EXPOSING else (_ACTIVATED_BY[gem.name],) if gem.name in _ACTIVATED_BY else ()
+    return all(needed) and (not kinds or sum(dealt_share.get(kind, 0.0) for kind in kinds) >= _ENOUGH)

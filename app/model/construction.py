@@ -107,8 +107,9 @@ class StageNotes(Sparse):
     `evaluations`: candidates that the engine has tried for this build. `objective`: score of the measured build.
     `reopened`: questions that were answered anew since the last construction. `nearest_modelled`: a skill with a
     calculated rate, where the main skill has none. `tolerated`: shortfalls within tolerance, in words. `remembered` is
-    what memory said, `recollected` what was taken of it, `incumbent` the remembered build as it was loaded. `parent`,
-    `levers` (in their order) and `hints` (by lever) belong to refinements.
+    what memory said, `recollected` what was taken of it, `incumbent` the remembered build as it was loaded.
+    `weapon_sets`: what the points of either weapon set are spent on, or why on
+    the same. `parent`, `levers` (in their order) and `hints` (by lever) belong to refinements.
     """
 
     reopened: list[SubProblemName] = Field(default_factory=list)
@@ -116,6 +117,7 @@ class StageNotes(Sparse):
     objective: float | None = None
     nearest_modelled: str | None = None
     gear_made: bool = False
+    weapon_sets: str = ""
     tree_alternatives: list[OtherTree] = Field(default_factory=list)
     advice: list[Advice] = Field(default_factory=list)
     choices: list[ChoiceTrial] = Field(default_factory=list)

@@ -121,9 +121,13 @@ def alternatives(view: BuildView) -> list[str]:
 
 def passives(guide: Guide) -> list[str]:
     """Return the milestones of the levelling order: notables, keystones and sockets with the point that buys them."""
-    found = [f"{step.point} {step.name}" for step in guide.passives if step.kind in _MILESTONES]
+    told = [step for step in guide.passives if step.kind in _MILESTONES]
+    found = [f"{step.point} {step.name}" for step in told if step.weapon_set != 2]
     ascendancy = [step.name for step in guide.ascendancy if step.kind in _MILESTONES]
-    lines = [f"{len(guide.passives)} points in order; with point: {', '.join(found)}"] if guide.passives else []
+    paid = sum(step.weapon_set != 2 for step in guide.passives)
+    lines = [f"{paid} points in order; with point: {', '.join(found)}"] if guide.passives else []
+    beside = [step.name for step in told if step.weapon_set == 2]
+    lines += [f"Weapon set 2 instead of {len(guide.passives) - paid}: {', '.join(beside)}"] if beside else []
     return [*lines, f"Ascendancy: {', '.join(ascendancy)}"] if ascendancy else lines
 
 
@@ -245,6 +249,7 @@ class Presentation(Model):
     experiments: list[Experiment] = Field(default_factory=list)
     memories: list[UsedMemory] = Field(default_factory=list)
     habits: list[str] = Field(default_factory=list)
+    weapon_sets: str = ""
 
 
 def presentation_of(record: BuildRecord) -> Presentation:
@@ -259,6 +264,7 @@ def presentation_of(record: BuildRecord) -> Presentation:
         experiments=state.experiments,
         memories=state.memories,
         habits=state.habits,
+        weapon_sets=state.construction.notes.weapon_sets,
     )
 
 
@@ -303,6 +309,7 @@ def _sections(shown: Presentation, files: Mapping[str, str]) -> list[Section]:
         ("From memory", from_memory(shown.memories, shown.habits)),
         ("One question", question(view)),
         ("Skill groups", [use.line for use in guide.groups]),
+        ("Weapon sets", [shown.weapon_sets] if shown.weapon_sets else []),
         ("How to play", guide.how_to_play),
         ("Levelling: passives", passives(guide)),
         ("Levelling: gems", gems(guide)),

@@ -26,6 +26,7 @@ from app.search.choices import hold_choices
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
+from app.search.passives.weapon_sets import in_one_set
 from app.search.sessions import USUAL, Sharing, open_parallel
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
@@ -132,6 +133,8 @@ class ConstructPhase:
         plan = plan_of(ctx.state.sub_problems)
         progress = ctx.state.construction
         if not progress.pending:
+            if ctx.state.blueprint is not None:  # stages improve the passives of one set; the last one parts them
+                ctx = replace(ctx, state=changed(ctx.state, blueprint=in_one_set(ctx.state.blueprint)))
             before = ctx.state.construction.notes
             founded = is_founded(ctx.state.blueprint, plan, ctx.demands.level)
             known = before.reopened if before.reopened and founded else None

@@ -19,6 +19,8 @@ def noted(xml: bytes | None, state: BuildState) -> bytes | None:
     caveats = ["", "Caveats", *state.caveats] if state.caveats else []
     uses = state.guide.groups if state.guide is not None else []
     groups = ["", "Skill groups", *(use.line for use in uses)] if uses else []
+    sets = state.construction.notes.weapon_sets
+    groups += ["", "Weapon sets", sets] if sets else []
     try:
         return with_notes(xml, ASKED_AND_REACHED, [*asked_and_reached(state.wishes), *caveats, *groups])
     except BadImport:

@@ -198,6 +198,17 @@ class TreeSearch:
         await self._learn()
         await self._commit(await asyncio.to_thread(self._planner.shrunk, self._draft(), points))
 
+    async def exchange(self, points: int) -> frozenset[int]:
+        """Give back up to `points` passives where it costs least, spend them elsewhere; return what was given back."""
+        before = self.owned
+        await self.shrink(points)
+        gone = before - self.owned
+        self._planner = Planner(
+            self.graph, self._effects, self._score, self.banned | gone, self.fixed, self.limits.reach
+        )
+        await self.spend(len(gone & self.graph.bought))
+        return gone
+
     async def promising(self, most: int) -> list[Route]:
         """Return the routes that help most per point, whatever points there are; each measured as a whole."""
         await self._learn()

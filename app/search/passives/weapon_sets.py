@@ -1,4 +1,4 @@
-"""Weapon-set passives: which of them count, and paying for the idle set's passives with some of the set in use.
+"""Weapon-set passives: which of them count, paying for those of the idle set, and spending them for a second skill.
 
 A passive may be allocated for one weapon set only. What set 1 and set 2 have of such passives is paid once, so a tree
 that keeps 20 passives for the idle set gets 20 of its own for nothing, as long as these are assigned to the set in use.
@@ -6,10 +6,26 @@ that keeps 20 passives for the idle set gets 20 of its own for nothing, as long 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from app.model.base import changed
-from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, WeaponSet
+from app.model.blueprint import (
+    HAND_SLOTS,
+    SWAP,
+    SWAP_SLOTS,
+    Allocate,
+    Blueprint,
+    Change,
+    Deallocate,
+    PassiveNode,
+    SetMain,
+    WeaponSet,
+)
+from app.model.stats import DPS, EHP
 from app.search.incumbent import EPSILON, Incumbent
+from app.search.objective import Guard
 from app.search.passives.graph import PassiveGraph
+from app.search.passives.tree import TreeLimits, TreeSearch
 
 MOST = 24
 """Weapon-set points that quests give."""
@@ -61,3 +77,75 @@ def assignment(blueprint: Blueprint, nodes: list[int], weapon_set: WeaponSet) ->
     wanted = [(n, weapon_set if n.id in chosen else 0) for n in blueprint.nodes if n.weapon_set in (0, weapon_set)]
     new = [changed(n, weapon_set=wished) for n, wished in wanted if n.weapon_set != wished]
     return [Allocate(nodes=new)] if new else []
+
+
+def in_one_set(blueprint: Blueprint) -> Blueprint:
+    """Return the build as it is played with weapon set 1, every passive for both sets, nothing in the other hands."""
+    nodes = [changed(n, weapon_set=0) for n in blueprint.nodes if n.weapon_set != 2]
+    items = {slot: item for slot, item in blueprint.items.items() if slot not in SWAP_SLOTS}
+    return changed(blueprint, nodes=nodes, items=items)
+
+
+REACH = TreeLimits(reach=5, rounds=1)
+LEAST_GAIN = 1.05
+"""A second skill must deal so many times the damage with passives of its own to be worth a second weapon."""
+
+LEAST_LIFE = 0.95
+"""Share of the effective hit points that weapon set 2 must have of those of set 1."""
+
+
+@dataclass(frozen=True)
+class SecondSet:
+    """What was found for weapon set 2: the build with both sets, and the second skill's damage before and after."""
+
+    blueprint: Blueprint
+    points: int
+    before: float
+    after: float
+
+
+async def for_second_skill(incumbent: Incumbent, graph: PassiveGraph, index: int, points: int) -> SecondSet | None:
+    """Return the build with up to `points` passives exchanged in weapon set 2, for the group at the 1-based index.
+
+    Those that the group misses least become set 1's own, what serves it better is set 2's. Keystones and sockets are
+    always for both, and so is what leads to them. Set 2 holds weapons like those of set 1. None where it gains too
+    little, or lacks what set 1 has. The incumbent ends as it began.
+    """
+    start, objective = incumbent.blueprint, incumbent.objective
+    apart = frozenset(n.id for n in graph.nodes.values() if n.kind in IN_BOTH_SETS)
+    minima = {**objective.minima, EHP: LEAST_LIFE * incumbent.outputs.get(EHP, 0.0)}
+    incumbent.objective = replace(objective.without(Guard.SUSTAIN), minima=minima)
+    await incumbent.commit([SetMain(index=index)])
+    before, lacking = incumbent.outputs.get(DPS, 0.0), _lacking(incumbent)
+    owned = {n.id: n for n in start.nodes if n.id in graph.nodes}
+    search = TreeSearch(incumbent, graph, banned=apart - owned.keys(), fixed=apart & owned.keys(), limits=REACH)
+    gone = await search.exchange(points)
+    found = {n.id: n for n in incumbent.blueprint.nodes if n.id in graph.nodes}
+    after, fine = incumbent.outputs.get(DPS, 0.0), _lacking(incumbent) <= lacking + EPSILON
+    incumbent.objective = objective
+    await incumbent.rewind(start)
+    new = [node for node in found.values() if node.id not in owned]
+    kept = {n: node for n, node in found.items() if n in owned}
+    if not new or not fine or after < LEAST_GAIN * before or any(owned[n] != node for n, node in kept.items()):
+        return None
+    own = as_many(graph, gone, frozenset(kept), len(new))
+    nodes = [changed(n, weapon_set=1) if n.id in own else n for n in start.nodes]
+    nodes += [changed(n, weapon_set=2) for n in new]
+    swapped = [changed(start.items[slot], slot=f"{slot}{SWAP}") for slot in HAND_SLOTS if slot in start.items]
+    items = start.items | {item.slot: item for item in swapped}
+    return SecondSet(changed(start, nodes=nodes, items=items), len(new), before, after)
+
+
+def _lacking(incumbent: Incumbent) -> float:
+    """Return what the build lacks of what it must have with either weapon set; 0 = nothing."""
+    short = incumbent.objective.shortfalls(incumbent.outputs)
+    guards = (Guard.RESISTANCE, Guard.ATTRIBUTES, Guard.SPIRIT)
+    return incumbent.objective.missed(incumbent.outputs) + sum(short[guard] for guard in guards)
+
+
+def as_many(graph: PassiveGraph, gone: frozenset[int], common: frozenset[int], count: int) -> frozenset[int]:
+    """Return `count` of the passives for set 1 alone; the others, those next to what is common first, stay for both."""
+    while len(gone) > count:
+        nearest = next((n for n in sorted(gone) if graph.touch([n], common)), min(gone))
+        gone, common = gone - {nearest}, common | {nearest}
+    return gone

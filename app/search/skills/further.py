@@ -119,8 +119,13 @@ class FurtherSkills:
         return None
 
     async def support(self, index: int, role: GroupRole, ids: Sequence[str]) -> None:
-        """Give the group at the 1-based index the usual supports of its role that do no harm, the best tier of each."""
+        """Give the group at the 1-based index the usual supports of its role that do no harm, the best tier of each.
+
+        None where the skill's effect is switched off: the engine then sees nothing that they could support.
+        """
         incumbent = self.search.incumbent
+        if _is_off(incumbent.blueprint.groups[index - 1]):
+            return
         families: dict[str, list[GemFact]] = {}
         for fact in (self.facts[i] for i in ids if i in self.facts and self.rules.allows(self.facts[i])):
             families.setdefault(_TIER.sub("", fact.name), []).append(fact)
@@ -157,6 +162,10 @@ class FurtherSkills:
             groups = incumbent.blueprint.groups
             named = [i for i in range(len(groups), kept, -1) if any(groups[i - 1].gems[0].name in line for line in new)]
             await incumbent.commit([RemoveGroup(index=named[0] if named else len(groups))])
+
+
+def _is_off(group: SkillGroup) -> bool:
+    return not all(group.gems[0].choices.get(key, True) for key in NOT_COUNTED)
 
 
 def for_purposes(blueprint: Blueprint, facts: Mapping[str, GemFact], kept: set[str]) -> list[int]:
@@ -205,13 +214,17 @@ async def group_uses(
     without: list[list[Change]] = [[RemoveGroup(index=i)] for i in shown]
     alone: list[list[Change]] = [[SetMain(index=i)] for i in shown]
     whole, *rest = await session.what_if([[], *without, *alone], [DPS, EHP])
+    both = any(node.weapon_set == 2 for node in blueprint.nodes)
+    if both:  # a second skill is used with the second set
+        await session.build(changed(blueprint, weapon_set=2))
+        rest[len(shown) :] = await session.what_if(alone, [DPS, EHP])
+        await session.build(blueprint)
     found = []
     for place, index in enumerate(shown):
         group, role, is_main = blueprint.groups[index - 1], roles[index - 1], index == blueprint.main_group
         gone = {} if is_main else rest[place]
         by_itself = rest[len(shown) + place].get(DPS, 0.0)
         is_second = role in SECOND and by_itself > 0
-        off = not all(group.gems[0].choices.get(key, True) for key in NOT_COUNTED)
         found.append(
             GroupUse(
                 skill=group.gems[0].name,
@@ -221,7 +234,8 @@ async def group_uses(
                 damage=_share(whole, gone, DPS),
                 ehp=_share(whole, gone, EHP),
                 alone=by_itself if is_second else None,
-                counted=False if off else None,
+                counted=False if _is_off(group) else None,
+                weapon_set=2 if both and role in SECOND else 0,
             )
         )
     return found

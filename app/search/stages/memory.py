@@ -13,6 +13,7 @@ from app.search.base import SearchContext, StageResult
 from app.search.gear.legality import gear_findings
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.graph import main_graph
+from app.search.passives.weapon_sets import in_one_set
 from app.search.stages.passives import banned_nodes
 
 Found = tuple[RememberedBuild, Blueprint]
@@ -31,9 +32,10 @@ async def recollect(ctx: SearchContext) -> StageResult:
     parts: list[Found] = []
     if memory is not None:
         whole = [
-            (one, changed(one.blueprint, config=ctx.blueprint.config, level=ctx.demands.level)) for one in memory.whole
+            (one, changed(in_one_set(one.blueprint), config=ctx.blueprint.config, level=ctx.demands.level))
+            for one in memory.whole
         ]
-        parts = [(one, await _parts(ctx, one.blueprint)) for one in memory.parts]
+        parts = [(one, await _parts(ctx, in_one_set(one.blueprint))) for one in memory.parts]
     candidates: list[tuple[MemoryPart, list[Found]]] = [("whole", whole), ("parts", parts)]
     for part, tried in candidates:
         if (taken := await _best(ctx, start, tried, plain)) is not None:

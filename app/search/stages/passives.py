@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from app.knowledge.named import named_in
+from app.knowledge.roles import SECOND
 from app.model.base import changed
-from app.model.blueprint import JEWEL_SLOT, Change, SetGroup
+from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, SetGroup
 from app.model.construction import OtherTree, StageNotes
-from app.model.facts import NodeFact
+from app.model.facts import GemFact, NodeFact
+from app.model.names import Effort
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
 from app.search.effort import LIMITS
 from app.search.gear.jewels import JewelSearch, JewelSockets
-from app.search.incumbent import Incumbent
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, reached
 from app.search.passives.tree import TreeLimits, TreeSearch, ordered
-from app.search.skills.further import labelled
+from app.search.passives.weapon_sets import for_second_skill
+from app.search.skills.further import labelled, roles_of
 from app.search.skills.gems import by_id
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
@@ -138,9 +141,48 @@ async def finish(ctx: SearchContext) -> StageResult:
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
     # neither order nor labels change a figure, and what is built is measured once more in a session of its own
+    facts = by_id(await ctx.engine.facts.gems())
     blueprint = ordered(incumbent.blueprint, await search.levelling())
-    blueprint = labelled(blueprint, by_id(await ctx.engine.facts.gems()), ctx.demands.goal)
-    return StageResult(blueprint, label=f"{len(idle)} idle supports dropped" if idle else "nothing left to do")
+    incumbent.blueprint = labelled(blueprint, facts, ctx.demands.goal)
+    notes = StageNotes(weapon_sets=await both_sets(ctx, incumbent, search.graph, facts))
+    label = f"{len(idle)} idle supports dropped" if idle else "nothing left to do"
+    return StageResult(incumbent.blueprint, notes, label=label)
+
+
+async def both_sets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph, facts: Mapping[str, GemFact]) -> str:
+    """Spend weapon-set points for a second damage skill where that gains; say what came of it, or why it does not."""
+    points = ctx.demands.floors.weapon_set_points
+    alike = f"The {points} weapon-set points are spent as plain points, in both sets alike: "
+    roles = roles_of(incumbent.blueprint, facts, ctx.demands.goal)
+    index = next((i for i, role in enumerate(roles, start=1) if role in SECOND), 0)
+    hands = [item for slot, item in incumbent.blueprint.items.items() if slot in HAND_SLOTS]
+    if ctx.effort is Effort.QUICK:
+        return f"{alike}quick effort tries nothing else."
+    if not index:
+        return f"{alike}there is no second damage skill that could use others."
+    if any(item.rarity == "UNIQUE" for item in hands):
+        return f"{alike}weapon set 2 would need a second one of a unique item."
+    second, name = incumbent.blueprint.groups[index - 1], incumbent.blueprint.groups[index - 1].gems[0].name
+    found = await for_second_skill(incumbent, graph, index, points)
+    if found is None:
+        return f"{alike}{name} gains too little from others of its own."
+    before, warned = dict(incumbent.outputs), (await incumbent.session.inspect()).warnings
+    labels = [
+        changed(second, label=f"{second.label.rstrip(')')}, weapon set 2)") if group is second else group
+        for group in found.blueprint.groups
+    ]
+    plain = incumbent.blueprint
+    await incumbent.rewind(changed(found.blueprint, groups=labels))
+    new = [line for line in (await incumbent.session.inspect()).warnings if line not in warned]
+    if new or any(abs(incumbent.outputs.get(key, 0.0) - value) > EPSILON for key, value in before.items()):
+        await incumbent.rewind(plain)
+        return f"{alike}with a weapon in set 2 the engine calculates set 1 otherwise."
+    main = incumbent.blueprint.main
+    return (
+        f"{found.points} passives are weapon set 1's own, for {main.gems[0].name if main else 'the main skill'}; "
+        f"{found.points} others are weapon set 2's, for {name}, which deals {found.after:,.0f} damage per second with "
+        f"them and {found.before:,.0f} without. Weapon set 2 holds a second weapon like the first."
+    )
 
 
 async def tree_search(

@@ -232,8 +232,8 @@ async def _dealt(ctx: SearchContext) -> dict[str, float]:
 
 _R = GroupRole
 _LEFT_FOR_PURPOSES = (
-    _R.MOVEMENT, _R.CLEAR, _R.SINGLE_TARGET, _R.GUARD, _R.CURSE, _R.MARK, _R.WARCRY, _R.EMPOWERMENT, _R.OFFERING,
-    _R.HERALD, _R.TOTEM, _R.LASTING,
+    _R.MOVEMENT, _R.CLEAR, _R.SINGLE_TARGET, _R.GUARD, _R.CURSE, _R.MARK, _R.WARCRY, _R.EXPOSURE, _R.EMPOWERMENT,
+    _R.OFFERING, _R.HERALD, _R.TOTEM, _R.LASTING,
 )  # fmt: skip
 """Roles of which a build has one at least, those that a player misses first at the front."""
 

@@ -70,6 +70,8 @@ def test_what_the_build_cannot_bring_about() -> None:
     assert not brought_about(freezing, [SPARK], {"lightning": 1.0})
     assert not brought_about(freezing, [SPARK], {"lightning": 0.9, "cold": 0.1})
     assert brought_about(freezing, [COMET], {"cold": 0.6})
+    bomb = skill("Frost Bomb")
+    assert [brought_about(bomb, [ARC], {kind: 1.0}) for kind in ("chaos", "physical", "fire")] == [False, False, True]
     offering = skill("Soul Offering", "Offering", tags=("offering",))
     skeletons = skill("Skeletal Arsonist", "CreatesSkeletonMinion")
     assert [brought_about(offering, used, {}) for used in ([SPARK], [skeletons], [skeletons, SPARK])] == [
