@@ -67,6 +67,7 @@ class BuildFile:
     `figures`: what a fresh Path of Building calculates of it, under its own names. `minions`: what one minion of each
     name deals per second when its group is the main one, as Path of Building has it without and with impales. `parts`:
     the figures of each part of the main skill that Path of Building calculates apart (what a bolt leaves behind).
+    `loadouts`: the file with another of its loadouts chosen, by title. Of several sets only the chosen ones are read.
     """
 
     root: etree._Element
@@ -74,6 +75,7 @@ class BuildFile:
     figures: Mapping[str, float]
     minions: Mapping[str, list[float]]
     parts: Sequence[Mapping[str, float]]
+    loadouts: Mapping[str, BuildFile] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     items: dict[str, Item] = field(default_factory=dict)
     nodes: list[Passive] = field(default_factory=list)
@@ -86,19 +88,20 @@ class BuildFile:
         figures: Mapping[str, float],
         minions: Mapping[str, list[float]] | None = None,
         parts: Sequence[Mapping[str, float]] | None = None,
+        loadouts: Mapping[str, BuildFile] | None = None,
     ) -> BuildFile:
         """Read the file; what is not there is missing, never guessed."""
-        found = cls(etree.fromstring(xml), names, figures, minions or {}, parts or [])
+        found = cls(etree.fromstring(xml), names, figures, minions or {}, parts or [], loadouts or {})
         found.groups = [
             Group(
                 one.get("enabled") == "true",
                 one.get("source") or "",
                 [gem.get("nameSpec") or "" for gem in one.iter("Gem") if gem.get("enabled") == "true"],
             )
-            for one in found.root.iter("Skill")
+            for one in chosen(found.root, "Skills").iter("Skill")
         ]
         found.items = dict(found._worn())
-        spec = found._one("Tree/Spec")
+        spec = chosen(found.root, "Tree")
         ids = [int(one) for one in (spec.get("nodes") or "").split(",") if one]
         found.nodes = [names.passives[one] for one in ids if one in names.passives]
         return found
@@ -110,8 +113,9 @@ class BuildFile:
 
     def _worn(self) -> Iterator[tuple[str, Item]]:
         texts = {one.get("id") or "": _item(one.text or "", self.names) for one in self.root.iter("Item")}
-        slots = [(one.get("name") or "", one.get("itemId") or "") for one in self._one("Items/ItemSet").iter("Slot")]
-        sockets = [(f"Jewel {one.get('nodeId')}", one.get("itemId") or "") for one in self.root.iter("Socket")]
+        worn, tree = chosen(self.root, "Items"), chosen(self.root, "Tree")
+        slots = [(one.get("name") or "", one.get("itemId") or "") for one in worn.iter("Slot")]
+        sockets = [(f"Jewel {one.get('nodeId')}", one.get("itemId") or "") for one in tree.iter("Socket")]
         for slot, key in [*slots, *sockets]:
             if key in texts:
                 yield slot, texts[key]
@@ -135,7 +139,7 @@ class BuildFile:
     @property
     def tree_version(self) -> str:
         """Version of the passive tree."""
-        return self._one("Tree/Spec").get("treeVersion") or ""
+        return chosen(self.root, "Tree").get("treeVersion") or ""
 
     @property
     def notes(self) -> list[str]:
@@ -152,7 +156,7 @@ class BuildFile:
         """Options that are set, as text."""
         return {
             one.get("name") or "": one.get("string") or one.get("number") or one.get("boolean") or ""
-            for one in self.root.iter("Input")
+            for one in chosen(self.root, "Config").iter("Input")
         }
 
     @property
@@ -225,6 +229,41 @@ def bounds(line: str) -> list[tuple[float, float]]:
     return [
         (float(m[3]), float(m[3])) if m[3] is not None else (float(m[1]), float(m[2])) for m in _RANGED.finditer(line)
     ]
+
+
+_SETS = {
+    "Tree": ("Spec", "activeSpec"),
+    "Skills": ("SkillSet", "activeSkillSet"),
+    "Items": ("ItemSet", "activeItemSet"),
+    "Config": ("ConfigSet", "activeConfigSet"),
+}
+
+
+def chosen(root: etree._Element, section: str) -> etree._Element:
+    """Return the set of a section that the file opens with: trees are counted, the others have an id."""
+    kind, choice = _SETS[section]
+    holder = root.find(section)
+    assert holder is not None, f"the file has no {section}"
+    key, sets = holder.get(choice) or "1", list(holder.iter(kind))
+    if not sets:
+        return holder
+    return sets[int(key) - 1] if section == "Tree" else next(one for one in sets if one.get("id") == key)
+
+
+def with_loadout(xml: bytes, title: str, level: int) -> bytes:
+    """Return the file with the sets of the title chosen, on a character of the level."""
+    root = etree.fromstring(xml)
+    for section, (kind, choice) in _SETS.items():
+        holder = root.find(section)
+        assert holder is not None
+        sets = list(holder.iter(kind))
+        place = next(at for at, one in enumerate(sets) if one.get("title") == title)
+        holder.set(choice, str(place + 1) if section == "Tree" else sets[place].get("id") or "")
+    build = root.find("Build")
+    assert build is not None
+    build.set("level", str(level))
+    build.set("characterLevelAutoMode", "false")
+    return etree.tostring(root, encoding="UTF-8", xml_declaration=True)
 
 
 def with_main(xml: bytes, index: int) -> bytes:

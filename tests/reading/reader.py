@@ -528,6 +528,41 @@ def _config(reader: Reader, text: str, of: str) -> Faults:
 
 
 _FIGURE = r"-?[\d,]+|no limit|\?"
+
+
+def _group(reader: Reader, text: str, of: str) -> Faults:
+    """A skill group: exactly these gems stand together in the file."""
+    skill, _, supports = text.partition(" with ")
+    told = [skill, *(supports.split(", ") if supports else [])]
+    if not any(one.enabled and sorted(one.gems) == sorted(told) for one in reader.file.groups):
+        yield f"no group of the file has {told}"
+
+
+def _loadout(reader: Reader, text: str, of: str) -> Faults:
+    """The build at a level: the file's loadout of that title, calculated anew."""
+    found = re.fullmatch(
+        r"(.+?): (.+?) · (\d+) passives(?: \+ (\d+))? · .+ DPS, ([\d,]+) EHP, ([\d,]+) life(?: \(estimate\))?",
+        text,
+    )
+    assert found is not None
+    title, own = found[1], reader.file
+    file = own if title == f"Final {own.level}" else own.loadouts.get(title)
+    if file is None:
+        yield f"the file has no loadout {title}"
+        return
+    there = Reader(file, {})
+    yield from _group(there, found[2], "")
+    plain = [one for one in file.nodes if one.ascendancy is None and one.kind != "start"]
+    inside = [one for one in file.nodes if one.ascendancy is not None and one.kind != "ascendancy_start"]
+    for told, known in ((found[3], plain), (found[4] or "0", inside)):
+        if int(told) != len(known):
+            yield f"{told} passives are told, the file has {len(known)}"
+    for told, key in ((found[5], "TotalEHP"), (found[6], "Life")):
+        yield from there.number(told, there.figure(key))
+    if not {one.name for one in file.nodes} <= {one.name for one in own.nodes}:
+        yield f"{title} has passives that the finished build has not"
+
+
 CHECKS: Mapping[str, tuple[str, Check]] = {
     "num": (_FIGURE, _num),
     "back": (_FIGURE, _back),
@@ -558,6 +593,8 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "part": (r"\d+", _over_time),
     "shares": (r"\d+% \w+(?:(?:, | and )\d+% \w+)*", _shares),
     "config": (r"\w+", _config),
+    "group": (r".+?", _group),
+    "loadout": (r".+ · .+ life.*", _loadout),
     "any": (r".+?", _nothing),
     "maybe": (r".*?", _nothing),
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import yaml
 
 from app.core.errors import EngineRefused
 from app.engine.base import Engine
-from tests.reading.build_file import BuildFile, Names, Passive, with_main, with_part
+from tests.reading.build_file import BuildFile, Names, Passive, with_loadout, with_main, with_part
 from tests.reading.reader import Reader, sections_of, sections_of_markdown
 
 _NOT_IN_MARKDOWN = {"Head", "Files"}
@@ -53,7 +54,11 @@ async def file_of(engine: Engine, told: Told) -> BuildFile:
     figures = await _figures(engine, told.xml)
     minions = await _minions(engine, told.xml) if " minions: " in told.text else {}
     parts = [] if " damage over time: " not in told.text else await _parts(engine, told.xml)
-    return BuildFile.of(told.xml, await names_of(engine), figures, minions, parts)
+    names, loadouts = await names_of(engine), {}
+    for title, level in re.findall(r"^  (Levelling (\d+)): ", told.text, re.MULTILINE):
+        other = with_loadout(told.xml, title, int(level))
+        loadouts[title] = BuildFile.of(other, names, await _figures(engine, other))
+    return BuildFile.of(told.xml, names, figures, minions, parts, loadouts)
 
 
 def faults_in(told: Told, file: BuildFile) -> list[str]:
