@@ -20,19 +20,24 @@ def written(name: str) -> Transcript:
 
 
 class Reader(Player):
-    """Gives the transcript's answers to a step, one after the other."""
+    """Gives the transcript's answers to a step, one after the other; those to questions as they are put together."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(use_tools=False)
         self.left: dict[str, deque[Reply]] = defaultdict(deque)
         for one in transcript.exchanges:
             assert one.reply is not None
-            self.left[one.step].append(one.reply)
+            if one.step.startswith("explore-") and not one.reply.tool_calls:
+                self.answers[one.step] = yaml.safe_load(one.reply.text)
+            else:
+                self.left[one.step].append(one.reply)
 
     def __call__(self, asked: Asked) -> Reaction:
-        if not self.left[asked.step]:
+        about = [asked.step, *(f"explore-{name}" for name in asked.questions)]
+        waiting = next((self.left[step] for step in about if self.left[step]), None)
+        if waiting is None:
             return super().__call__(asked)
-        reply = self.left[asked.step].popleft()
+        reply = waiting.popleft()
         if reply.tool_calls:
             return Say(calls=[(call.name, call.arguments) for call in reply.tool_calls])
         return answer(yaml.safe_load(reply.text))

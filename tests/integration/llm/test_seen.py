@@ -41,6 +41,9 @@ class Whole:
     def of(self, step: str) -> list[Asked]:
         return [asked for asked in self.asked if asked.step == step]
 
+    def about(self, question: Q) -> Asked:
+        return next(asked for asked in self.asked if question.value in asked.questions)
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
@@ -60,10 +63,10 @@ class TestWholeBuild:
         check_bound(whole.made, ["Spark", "Considered Casting", "Rapid Casting I", "Supercritical"], {})
 
     def test_2_explore_is_not_blind(self, whole: Whole) -> None:
-        (asked, *_) = whole.of("explore-damage_delivery")
-        facts = str(asked.block("facts"))
-        assert RACED in facts
-        assert facts.count("DPS / ") > 2
+        for question in (Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING, Q.SPIRIT_ALLOCATION):
+            facts = str(whole.about(question).block("facts"))
+            assert RACED in facts
+            assert facts.count("DPS / ") > 2
 
     def test_4_what_is_invented_does_not_reach_people(self, whole: Whole) -> None:
         for place, text in told_by(whole.made).items():
@@ -135,7 +138,7 @@ async def test_8_a_witch_is_sent_nothing_of_other_classes(tmp_path: Path) -> Non
         (asked,) = server.requests
         classes = await bench.world.facts.classes()
     others = {name for one in classes if one.name != "Witch" for name in one.ascendancies}
-    options = " ".join(option["name"] for option in asked.block("options"))
+    options = " ".join(option["name"] for option in asked.block("options")["ascendancy"])
     rows = [line for text in (*asked.texts, str(asked.messages[0])) for line in text.split("\\n")]
     assert others
     assert [name for name in others if name in options] == []
