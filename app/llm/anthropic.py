@@ -107,6 +107,27 @@ def reply(payload: object) -> Reply:
     )
 
 
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+def failure(payload: object) -> tuple[int, str] | None:
+    """Return status and words of an error in the middle of a stream, None where there is none."""
+    for event in payload if isinstance(payload, list) else []:
+        error = event.get("error") if isinstance(event, Mapping) and event.get("type") == "error" else None
+        if isinstance(error, Mapping):
+            return _STATUSES.get(str(error.get("type")), 500), str(error.get("message", ""))[:300]
+    return None
+
+
 def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the message that the events make; the figures at its end win over those at its start."""
     start: dict[str, Any] = next((event["message"] for event in events if event.get("type") == "message_start"), {})

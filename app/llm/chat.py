@@ -7,11 +7,11 @@ from typing import Any, Final, Literal, Protocol
 
 from pydantic import ValidationError
 
-from app.core.errors import LlmBadOutput, LlmRejected
+from app.core.errors import LlmBadOutput, LlmRejected, LlmUnavailable
 from app.llm import anthropic, openai
 from app.llm.addresses import AddressRule
 from app.llm.base import FREE, Form, Message, Reply, ToolSpec
-from app.llm.http import JsonClient
+from app.llm.http import JsonClient, failed
 
 ProviderName = Literal["openai", "anthropic"]
 
@@ -41,6 +41,10 @@ class WireFormat(Protocol):
         """Return the request without what a service complains about, None when there is nothing to change."""
         ...
 
+    def failure(self, payload: object) -> tuple[int, str] | None:
+        """Return status and words of an error that came with a good status, None where there is none."""
+        ...
+
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the answer that the events of a streamed one make."""
         ...
@@ -57,8 +61,13 @@ DEFAULT_BASE_URLS: Final[dict[ProviderName, str]] = {
 }
 
 
-NO_TOOLS: Final = "does not support tools"
-"""What servers of small models (Ollama) say where a model cannot call any; it is asked without from then on."""
+NO_TOOLS: Final = (
+    "does not support tools",  # Ollama: the model has no template for them
+    "--tool-call-parser",  # vLLM: the server was started without one
+    "requires --jinja",  # llama.cpp: the same, told as an error of the server
+    "parse grammar",  # llama.cpp: the schemas of all tools are too much for it
+)
+"""What servers say where a model cannot call any of the tools; it is asked without from then on."""
 
 
 class HttpChatModel:
@@ -111,11 +120,13 @@ class HttpChatModel:
             body |= self._format.STREAMING
         try:
             payload = await self._post(body)
-        except LlmRejected as error:
-            if not offered or NO_TOOLS not in error.message:
+        except (LlmRejected, LlmUnavailable) as error:
+            if not offered or not any(words in error.message for words in NO_TOOLS):
                 raise
             self._without_tools = True
             return await self.complete(messages, (), max_output_tokens, form)
+        if (failure := self._format.failure(payload)) is not None:
+            raise failed(*failure)
         try:
             return self._format.reply(self._format.joined(payload) if isinstance(payload, list) else payload)
         except (ValidationError, AttributeError, KeyError, TypeError) as error:

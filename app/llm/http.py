@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import httpx
 
-from app.core.errors import AppError, LlmBadOutput, LlmRateLimited, LlmRejected, LlmTimeout, LlmUnavailable
+from app.core.errors import AppError, LlmBadOutput, LlmError, LlmRateLimited, LlmRejected, LlmTimeout, LlmUnavailable
 from app.llm.addresses import AddressRefused, AddressRule
 
 MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
@@ -130,14 +130,7 @@ class JsonClient:
         status = response.status_code
         if 200 <= status < 300:
             return
-        excerpt = self._scrub(raw[:300].decode("utf-8", "replace"))
-        if status == 429:
-            raise LlmRateLimited("the provider asks to slow down", retry_after_s=retry_after(response.headers))
-        if status >= 500:
-            raise LlmUnavailable(f"status {status}: {excerpt}", retry_after_s=retry_after(response.headers))
-        if 300 <= status < 400:
-            raise LlmRejected(f"status {status}: redirects are not followed")
-        raise LlmRejected(f"status {status}: {excerpt}")
+        raise failed(status, self._scrub(raw[:300].decode("utf-8", "replace")), retry_after(response.headers))
 
     def _scrub_all(self, value: Any) -> Any:
         """Return the answer without our secrets: a service that throws them back must not get them stored."""
@@ -153,6 +146,19 @@ class JsonClient:
         for secret in self._secrets:
             text = text.replace(secret, "[secret]").replace(secret.removeprefix("Bearer "), "[secret]")
         return text
+
+
+def failed(status: int, excerpt: str, wait_s: float | None = None) -> LlmError:
+    """Return the error for a status that is no success; `wait_s` is how long the provider asks to wait."""
+    if status == 429:
+        return LlmRateLimited("the provider asks to slow down", retry_after_s=wait_s)
+    if status == 408:
+        return LlmTimeout(f"status {status}: {excerpt}")
+    if status >= 500:
+        return LlmUnavailable(f"status {status}: {excerpt}", retry_after_s=wait_s)
+    if 300 <= status < 400:
+        return LlmRejected(f"status {status}: redirects are not followed")
+    return LlmRejected(f"status {status}: {excerpt}")
 
 
 def events_of(text: str) -> list[Any]:

@@ -44,6 +44,7 @@ class _Choice(_Wire):
 
 class _Details(_Wire):
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
 
 
@@ -129,10 +130,11 @@ def adapted(request: dict[str, Any], complaint: str) -> dict[str, Any] | None:
     """Return the request without what a service complains about, None when there is nothing to change.
 
     Some models take `max_completion_tokens` instead of `max_tokens`, and some no temperature. Some servers know no
-    JSON Schema, or cannot be made to call a tool; then the answer comes as text.
+    JSON Schema, or not this one (llama.cpp and Ollama make a grammar of it), or cannot be made to call a tool; then the
+    answer comes as text.
     """
     changed = dict(request)
-    if "response_format" in complaint or "json_schema" in complaint:
+    if any(word in complaint for word in ("response_format", "json_schema", "grammar")):
         changed.pop("response_format", None)
     elif "tool_choice" in complaint or "tool choice" in complaint:
         changed.pop("tool_choice", None)
@@ -164,6 +166,27 @@ def reply(payload: object) -> Reply:
     )
 
 
+def failure(payload: object) -> tuple[int, str] | None:
+    """Return status and words of an error that came with a good status, None where there is none.
+
+    OpenRouter tells so what went wrong once a model had begun, as `error` of the answer, of a choice or of an event;
+    others do in the middle of a stream. An error without a status is the server's own.
+    """
+    for event in payload if isinstance(payload, list) else [payload]:
+        choices = event.get("choices") if isinstance(event, Mapping) else None
+        for part in (event, *(choices if isinstance(choices, list) else ())):
+            error = part.get("error") if isinstance(part, Mapping) else None
+            if isinstance(part, Mapping) and part.get("object") == "error":
+                error = part
+            if error:
+                told = error if isinstance(error, Mapping) else {"message": error}
+                code = told.get("code")
+                return (code if isinstance(code, int) and 400 <= code < 600 else 502), str(told.get("message", ""))[
+                    :300
+                ]
+    return None
+
+
 def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the chat completion that the chunks make; the last chunk with usage tells it."""
     choices = [choice for event in events for choice in event.get("choices") or [] if choice.get("index", 0) == 0]
@@ -182,15 +205,23 @@ def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _joined_calls(parts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tool calls; the first part of each names it, later ones add to its arguments."""
-    calls: dict[int, dict[str, Any]] = {}
+    """Return the tool calls; the first part of each names it, later ones add to its arguments.
+
+    Some servers send each call whole and number none of them; another id is another call.
+    """
+    calls: list[dict[str, Any]] = []
+    places: dict[int, int] = {}
     for part in parts:
-        function = part.get("function") or {}
-        call = calls.setdefault(part.get("index", 0), {"id": None, "function": {"name": "", "arguments": ""}})
+        function, index = part.get("function") or {}, part.get("index") or 0
+        known = calls[places[index]]["id"] if index in places else None
+        if index not in places or (known and part.get("id") not in (None, "", known)):
+            places[index] = len(calls)
+            calls.append({"id": None, "function": {"name": "", "arguments": ""}})
+        call = calls[places[index]]
         call["id"] = call["id"] or part.get("id")
         call["function"]["name"] += function.get("name") or ""
         call["function"]["arguments"] += function.get("arguments") or ""
-    return [calls[index] for index in sorted(calls)]
+    return calls
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -243,6 +274,7 @@ def _usage(wire: _Usage | None) -> Usage | None:
     return Usage(
         input=wire.prompt_tokens,
         cache_read=(prompt.cached_tokens or 0) if prompt else 0,
+        cache_write=(prompt.cache_write_tokens or 0) if prompt else 0,
         output=wire.completion_tokens,
         reasoning=(completion.reasoning_tokens or 0) if completion else 0,
     )
