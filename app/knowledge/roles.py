@@ -66,6 +66,7 @@ calculates for what share of the time it is."""
 SECOND = frozenset({GroupRole.CLEAR, GroupRole.SINGLE_TARGET})
 """What a second damage skill is for: one of these."""
 
+_BARRAGE = "Barrage"
 USUAL: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
     {
         GroupRole.MOVEMENT: MOVEMENT,
@@ -74,7 +75,7 @@ USUAL: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
         GroupRole.MARK: ("Sniper's Mark", "Bloodhound's Mark"),
         GroupRole.WARCRY: ("Infernal Cry", "Seismic Cry"),
         GroupRole.EXPOSURE: ("Frost Bomb",),
-        GroupRole.EMPOWERMENT: ("Barrage", "Mana Tempest", "Mantra of Destruction", "Emergency Reload"),
+        GroupRole.EMPOWERMENT: (_BARRAGE, "Mana Tempest", "Mantra of Destruction", "Emergency Reload"),
         GroupRole.OFFERING: ("Pain Offering", "Bone Offering"),
         GroupRole.TOTEM: ("Shockwave Totem", "Artillery Ballista", "Siege Ballista"),
         GroupRole.HERALD: (
@@ -114,6 +115,10 @@ SUPPORTS: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
 """What serves a role though no figure shows it: families of supports, the best first."""
 
 
+NARROWING = frozenset({"ConcentratedEffect"})
+"""Families of supports that make an area smaller: nothing for a skill that is to reach packs."""
+
+
 def clears(gem: GemFact) -> bool:
     """Say whether a damage skill reaches many enemies at once."""
     own = tags(gem)
@@ -141,7 +146,7 @@ def role_of(gem: GemFact, second: GroupRole = GroupRole.SINGLE_TARGET) -> GroupR
 
 def second_role(goal: Goal, main: GemFact) -> GroupRole:
     """Return what a second damage skill is for: what the main one is not; packs, while that one is not ready."""
-    if goal is Goal.BOSSING or "Cooldown" in main.skill_types:
+    if goal is Goal.BOSSING or {"Cooldown", "HasUsageCondition"} & set(main.skill_types):
         return GroupRole.CLEAR
     return GroupRole.SINGLE_TARGET if goal is Goal.MAPPING or clears(main) else GroupRole.CLEAR
 
@@ -181,7 +186,8 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
     """Say whether the build can bring about what the skill's effect needs.
 
     `used`: skills of the build; `dealt_share`: share (0-1) of the hits that is of each damage type. An offering needs a
-    skeleton to skewer, what strengthens spells a spell, a warcry an attack in melee; marks that answer to an ailment
+    skeleton to skewer, what strengthens spells a spell, a warcry an attack in melee, Barrage an
+    attack that can be repeated; marks that answer to an ailment
     need a quarter of the hits to be of its damage, exposure of the elements.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
@@ -189,6 +195,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
         "offering" not in own or any("CreatesSkeletonMinion" in fact.skill_types for fact in used),
         gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
         "warcry" not in own or any("melee" in tags(fact) for fact in hits),
+        gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
     ]
     kinds = ELEMENTS if gem.name in _EXPOSING else (_ACTIVATED_BY[gem.name],) if gem.name in _ACTIVATED_BY else ()
     return all(needed) and (not kinds or sum(dealt_share.get(kind, 0.0) for kind in kinds) >= _ENOUGH)

@@ -191,11 +191,28 @@ def roles_of(blueprint: Blueprint, facts: Mapping[str, GemFact], goal: Goal) -> 
     return found
 
 
-def labelled(blueprint: Blueprint, facts: Mapping[str, GemFact], goal: Goal) -> Blueprint:
+async def measured_roles(
+    session: Session, blueprint: Blueprint, facts: Mapping[str, GemFact], goal: Goal
+) -> list[GroupRole]:
+    """Return the role of each group, measured on a session that holds the build.
+
+    What deals far less to a single target than the main skill is no skill for single targets.
+    """
+    roles = roles_of(blueprint, facts, goal)
+    places = [i for i, role in enumerate(roles) if role is GroupRole.SINGLE_TARGET]
+    if places:
+        alone: list[list[Change]] = [[SetMain(index=i + 1)] for i in places]
+        main, *others = [out.get(DPS, 0.0) for out in await session.what_if([[], *alone], [DPS])]
+        for i, dealt in zip(places, others, strict=True):
+            roles[i] = GroupRole.SINGLE_TARGET if dealt >= LEAST_SECOND * main else GroupRole.CLEAR
+    return roles
+
+
+def labelled(blueprint: Blueprint, roles: Sequence[GroupRole]) -> Blueprint:
     """Return the build with what each group is for in the group's label."""
     named = [
         changed(group, label=f"{group.gems[0].name} ({role.value})") if group.gems else group
-        for group, role in zip(blueprint.groups, roles_of(blueprint, facts, goal), strict=True)
+        for group, role in zip(blueprint.groups, roles, strict=True)
     ]
     return changed(blueprint, groups=named)
 
@@ -207,7 +224,7 @@ async def group_uses(
 
     Each is left out once and, for what it deals by itself, the main one once.
     """
-    roles = roles_of(blueprint, facts, goal)
+    roles = await measured_roles(session, blueprint, facts, goal)
     shown = [i for i, g in enumerate(blueprint.groups, start=1) if g.enabled and g.gems and g.gems[0].gem_id in facts]
     if not shown:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from app.knowledge.named import named_in
@@ -10,7 +10,8 @@ from app.knowledge.roles import SECOND
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, SetGroup
 from app.model.construction import OtherTree, StageNotes
-from app.model.facts import GemFact, NodeFact
+from app.model.facts import NodeFact
+from app.model.groups import GroupRole
 from app.model.names import Effort
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
@@ -24,7 +25,7 @@ from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, reached
 from app.search.passives.tree import TreeLimits, TreeSearch, ordered
 from app.search.passives.weapon_sets import for_second_skill
-from app.search.skills.further import labelled, roles_of
+from app.search.skills.further import labelled, measured_roles
 from app.search.skills.gems import by_id
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
@@ -143,17 +144,17 @@ async def finish(ctx: SearchContext) -> StageResult:
     # neither order nor labels change a figure, and what is built is measured once more in a session of its own
     facts = by_id(await ctx.engine.facts.gems())
     blueprint = ordered(incumbent.blueprint, await search.levelling())
-    incumbent.blueprint = labelled(blueprint, facts, ctx.demands.goal)
-    notes = StageNotes(weapon_sets=await both_sets(ctx, incumbent, search.graph, facts))
+    roles = await measured_roles(ctx.session, blueprint, facts, ctx.demands.goal)
+    incumbent.blueprint = labelled(blueprint, roles)
+    notes = StageNotes(weapon_sets=await both_sets(ctx, incumbent, search.graph, roles))
     label = f"{len(idle)} idle supports dropped" if idle else "nothing left to do"
     return StageResult(incumbent.blueprint, notes, label=label)
 
 
-async def both_sets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph, facts: Mapping[str, GemFact]) -> str:
+async def both_sets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph, roles: Sequence[GroupRole]) -> str:
     """Spend weapon-set points for a second damage skill where that gains; say what came of it, or why it does not."""
     points = ctx.demands.floors.weapon_set_points
     alike = f"The {points} weapon-set points are spent as plain points, in both sets alike: "
-    roles = roles_of(incumbent.blueprint, facts, ctx.demands.goal)
     index = next((i for i, role in enumerate(roles, start=1) if role in SECOND), 0)
     hands = [item for slot, item in incumbent.blueprint.items.items() if slot in HAND_SLOTS]
     if ctx.effort is Effort.QUICK:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.knowledge.gems import DAMAGE_TYPES, can_be_main, dealt, is_minion, level_required, tags
 from app.knowledge.named import named_in
-from app.knowledge.roles import COUNTED, SECOND, brought_about, role_of, second_role, second_skills
+from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
 from app.model.base import changed
 from app.model.blueprint import (
@@ -288,7 +288,7 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
 async def _supported(ctx: SearchContext, further: FurtherSkills, fact: GemFact, role: GroupRole) -> None:
     """Support a new group: a damage skill by its own damage, all others by what serves their role.
 
-    A skill for single targets that deals far less than the main one is of no use, and is taken back.
+    What deals far less to a single target than the main one, and does not reach packs either, is taken back.
     """
     incumbent = further.search.incumbent
     index = group_index(incumbent.blueprint, fact.id)
@@ -298,14 +298,16 @@ async def _supported(ctx: SearchContext, further: FurtherSkills, fact: GemFact, 
         return
     bare, least, outputs = incumbent.blueprint, incumbent.score, dict(incumbent.outputs)
     slots = min(SECOND_SUPPORTS, further.rules.room)
-    rules = replace(further.rules, slots=slots, exchanges=False, short_list=SECOND_SHORT_LIST)
+    narrow = {i for i, one in further.facts.items() if role is GroupRole.CLEAR and one.family in NARROWING}
+    excluded = further.rules.excluded | narrow
+    rules = replace(further.rules, excluded=excluded, slots=slots, exchanges=False, short_list=SECOND_SHORT_LIST)
     await further.search.support_alone(index, rules, dict(further.facts), ids)
     await incumbent.learn_requirements()
     if incumbent.score < least - EPSILON or incumbent.outputs.get(DPS, 0.0) > outputs.get(DPS, 0.0) * (1 + NOISE):
         await incumbent.rewind(bare)
         await incumbent.learn_requirements()
     (alone,) = await incumbent.session.what_if([[SetMain(index=index)]], [DPS])
-    if role is GroupRole.SINGLE_TARGET and alone.get(DPS, 0.0) < LEAST_SECOND * outputs.get(DPS, 0.0):
+    if not clears(fact) and alone.get(DPS, 0.0) < LEAST_SECOND * outputs.get(DPS, 0.0):
         await incumbent.commit([RemoveGroup(index=index)])
 
 

@@ -49,6 +49,8 @@ def test_a_second_skill_is_for_what_the_main_one_is_not() -> None:
     assert second_role(Goal.MAPPING, ARC) is GroupRole.SINGLE_TARGET
     assert second_role(Goal.ALL_ROUND, ARC) is GroupRole.SINGLE_TARGET
     assert second_role(Goal.ALL_ROUND, STRIKE) is GroupRole.CLEAR
+    seldom = skill("Hammer of the Gods", "Attack", "Slam", "HasUsageCondition", tags=("attack", "area", "slam"))
+    assert second_role(Goal.MAPPING, seldom) is GroupRole.CLEAR, "packs, while the main skill is not ready"
     assert [clears(SLAM), clears(STRIKE)] == [True, False]
 
 
@@ -70,6 +72,8 @@ def test_what_the_build_cannot_bring_about() -> None:
     assert not brought_about(freezing, [SPARK], {"lightning": 1.0})
     assert not brought_about(freezing, [SPARK], {"lightning": 0.9, "cold": 0.1})
     assert brought_about(freezing, [COMET], {"cold": 0.6})
+    barrage, again = skill("Barrage"), skill("Lightning Arrow", "Attack", "Barrageable", tags=("attack",))
+    assert [brought_about(barrage, used, {}) for used in ([again], [SHOT])] == [True, False]
     bomb = skill("Frost Bomb")
     assert [brought_about(bomb, [ARC], {kind: 1.0}) for kind in ("chaos", "physical", "fire")] == [False, False, True]
     offering = skill("Soul Offering", "Offering", tags=("offering",))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.engine.base import Outputs
 from app.model.base import changed
-from app.model.blueprint import Blueprint
+from app.model.blueprint import Blueprint, Change, apply_changes
 from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
@@ -14,7 +15,7 @@ from app.model.names import GearTier, Goal, Provenance
 from app.model.stats import Inspection
 from app.search.base import SearchContext
 from app.search.incumbent import Incumbent
-from app.search.skills.further import FurtherSkills, for_purposes, group_uses, labelled, roles_of
+from app.search.skills.further import FurtherSkills, for_purposes, group_uses, labelled, measured_roles, roles_of
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import MOST_GROUPS, SkillSearch
 from app.search.skills.supports import SupportRules
@@ -61,7 +62,7 @@ async def test_no_spirit_no_persistent_skill_and_none_that_is_reserved_free(cont
 
 
 async def test_what_raises_damage_for_a_purpose_and_cannot_be_switched_off_is_left_out(context: Context) -> None:
-    gems = [ZAP, real("Barrage", "50 inc"), real("Mana Tempest", skill_types=["EmpowersOtherSkill"])]
+    gems = [ZAP, real("Emergency Reload", "50 inc"), real("Mana Tempest")]
     assert await added(context(World(gems=gems))) == ["Mana Tempest"]
 
 
@@ -74,13 +75,13 @@ class Switched(ArithmeticSession):
 
 
 async def test_what_the_engine_would_count_as_always_up_is_switched_off(context: Context) -> None:
-    world = World(gems=[ZAP, real("Barrage", "50 inc", skill_types=["EmpowersOtherSkill"])])
+    world = World(gems=[ZAP, real("Mana Tempest", "50 inc")])
     ctx = context(world)
     session = Switched(ArithmeticEngine(world))
     await session.build(ctx.blueprint)
     before = (await session.what_if([[]], ["DPS"]))[0]
     found = (await further_skills(replace(ctx, session=session))).blueprint
-    assert led(found) == ["zap", "Barrage"]
+    assert led(found) == ["zap", "Mana Tempest"]
     assert found.groups[1].gems[0].choices == {"enableGlobal1": False, "enableGlobal2": False}
     assert (await session.what_if([[]], ["DPS"]))[0] == before
     uses = await group_uses(session, found, by_id(world.gems), Goal.MAPPING)
@@ -146,7 +147,7 @@ async def test_groups_say_what_they_are_for(context: Context) -> None:
         GroupRole.MOVEMENT,
         GroupRole.CURSE,
     ]
-    assert [g.label for g in labelled(build, facts, Goal.MAPPING).groups] == [
+    assert [g.label for g in labelled(build, roles_of(build, facts, Goal.MAPPING)).groups] == [
         "Zap (main skill)",
         "Bolt (single target)",
         "Leap Slam (movement)",
@@ -168,3 +169,38 @@ async def test_the_best_tier_of_a_support_is_taken_and_one_of_a_family(context: 
     assert await further.add(GroupRole.MOVEMENT, [LEAP]) == LEAP
     await further.support(2, GroupRole.MOVEMENT, [fact.id for fact in gems])
     assert [one.name for one in incumbent.blueprint.groups[1].gems] == ["Leap Slam", "Efficiency II"]
+
+
+class Unequal(ArithmeticSession):
+    """A skill that is the main one deals what its description says, in hundreds."""
+
+    async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+        found = await super().what_if(candidates, metrics)
+        mains = [apply_changes(self.held, changes).main for changes in candidates]
+        rates = {"zap": 9.0, "Bolt": 2.0, "Lance": 4.0}
+        return [
+            {**outputs, "DPS": rates.get(main.gems[0].gem_id if main else "", 0.0)}
+            for outputs, main in zip(found, mains, strict=True)
+        ]
+
+
+async def test_what_deals_far_less_than_the_main_skill_is_none_for_single_targets(context: Context) -> None:
+    lance = real("Lance", skill_types=["Spell", "Damage"], tags=["spell", "lightning", "area"])
+    world = World(gems=[ZAP, BOLT, lance])
+    ctx, facts = context(world), by_id(world.gems)
+    session = Unequal(ArithmeticEngine(world))
+    groups = [changed(ctx.blueprint.groups[0], gems=[gem(fact, 90)]) for fact in world.gems]
+    build = changed(ctx.blueprint, groups=groups)
+    await session.build(build)
+    assert await measured_roles(session, build, facts, Goal.MAPPING) == [
+        GroupRole.MAIN,
+        GroupRole.CLEAR,
+        GroupRole.SINGLE_TARGET,
+    ]
+
+
+async def test_a_skill_for_packs_keeps_its_area(context: Context) -> None:
+    narrow = support("Concentrated Area", "90 inc", tier=1, family="ConcentratedEffect")
+    world = World(gems=[ZAP, BOLT, narrow, support("Focus", "10 inc", tier=1)])
+    found = (await further_skills(context(world, goal=Goal.BOSSING))).blueprint
+    assert [one.name for one in found.groups[1].gems[1:] if one.name == "Concentrated Area"] == []
