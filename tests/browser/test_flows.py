@@ -41,6 +41,22 @@ def test_from_a_sentence_to_the_share_code(page: Page, server: Server) -> None:
     expect(page.locator("#timeline .phase b").first).to_have_text("decompose")
 
 
+def test_the_race_is_drawn_while_it_runs(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("Your wish").fill("lightning sorceress for mapping")
+    page.get_by_label("Level").fill("24")
+    page.get_by_role("button", name="Build it").click()
+    page.wait_for_url(re.compile(r"/builds/\w{26}$"))
+    bars = page.locator("#bars li")
+    expect(bars.first).to_contain_text(re.compile(r"[1-9][\d,]* DPS, [1-9][\d,]* EHP"), timeout=120_000)
+    assert bars.count() > 1
+    expect(page.locator("#rung")).to_contain_text(re.compile(r"After rung [1-3]: drafts, not finished builds"))
+    most = [float(bar.get_attribute("value") or 0) for bar in page.locator("#bars meter").all()]
+    assert max(most) > 0
+    assert float(page.locator("#bars meter").first.get_attribute("max") or 0) == pytest.approx(max(most))
+    page.get_by_role("button", name="Cancel").click()
+
+
 @pytest.mark.parametrize(
     "path",
     ["/", "/builds/{built}"]

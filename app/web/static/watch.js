@@ -38,6 +38,7 @@ const shown = {
     const count = event.total ? `${event.done} of ${event.total}: ` : "";
     steps.append(element("li", count + (event.label || "")));
     if (!live) return;
+    if (phase === "explore") look();
     now.textContent = event.label || phase;
     const progress = document.getElementById("progress");
     progress.max = event.total || 1;
@@ -72,13 +73,32 @@ function listen() {
   source.addEventListener("error", () => { if (live && source.readyState !== EventSource.CLOSED) now.textContent = "connection lost, trying again"; });
 }
 
+function race(found) {
+  // A bar for each way to build: the damage of its last draft; who left the race before the last rung is struck out.
+  if (!found || !found.rungs) return;
+  document.getElementById("racing").hidden = false;
+  document.getElementById("rung").textContent = `After rung ${found.rungs}: drafts, not finished builds.`;
+  const most = Math.max(1, ...found.contenders.map((one) => one.dps || 0));
+  document.getElementById("bars").replaceChildren(...found.contenders.map((one) => {
+    const item = element("li", "", one.out || one.rungs < found.rungs ? "resolved" : "");
+    const bar = element("meter");
+    bar.max = most;
+    bar.value = one.dps || 0;
+    bar.setAttribute("aria-label", `Damage of ${one.name}`);
+    const told = one.out || `${Math.round(one.dps || 0).toLocaleString("en")} DPS, ${Math.round(one.ehp || 0).toLocaleString("en")} EHP`;
+    item.append(bar, ` ${one.name}: ${told}`);
+    return item;
+  }));
+}
+
 const known = new Map();
 async function look() {
-  // What is in each other's way now: new conflicts are added, those that are gone are struck out.
+  // The race as it stands, and what is in each other's way now: new conflicts are added, gone ones are struck out.
   if (looked) return;
   looked = true;
   try {
     const build = await call("GET", `/v1/builds/${box.dataset.build}`);
+    race(build.race);
     const there = new Set(build.conflicts.map((one) => one.id));
     const list = document.getElementById("conflicts");
     for (const one of build.conflicts) {
