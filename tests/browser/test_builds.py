@@ -33,6 +33,14 @@ def test_cancel_keeps_what_there_is_and_resume_goes_on(page: Page, server: Serve
     server.client.post(f"/v1/builds/{build_id}/cancel")
 
 
+def test_what_each_skill_and_weapon_set_is_for_can_be_read(page: Page, built: str) -> None:
+    page.goto(f"/builds/{built}")
+    expect(page.get_by_role("heading", name="What each skill is for")).to_be_visible()
+    uses = page.locator("ul.uses li")
+    expect(uses.first).to_contain_text("main skill: what the build deals its damage with")
+    expect(page.get_by_role("heading", name="Weapon sets")).to_be_visible()
+
+
 def test_refine_shows_before_and_after(page: Page, built: str) -> None:
     page.goto(f"/builds/{built}")
     page.get_by_label("What should become better").fill("make it tankier, keep the weapon")

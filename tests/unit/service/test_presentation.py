@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from app.model.base import changed
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
+from app.model.groups import GroupRole, GroupUse
 from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, PassiveStep, ShoppingItem
 from app.model.names import BuildStatus, GearTier
 from app.model.record import BuildFailure
@@ -145,6 +147,31 @@ def test_the_guide_is_told() -> None:
         "Not chosen:\n  Damage delivery: Arc - slower",
     ):
         assert part in text
+
+
+def test_groups_and_weapon_sets_are_told() -> None:
+    record = a_complete_record()
+    uses = [
+        GroupUse(skill="Spark", role=GroupRole.MAIN, purpose="deals the damage", supports=["Faster"]),
+        GroupUse(skill="Despair", role=GroupRole.CURSE, purpose="weakens enemies", damage=0.043),
+        GroupUse(skill="Arc", role=GroupRole.CLEAR, purpose="kills packs", alone=9000.0, weapon_set=2),
+    ]
+    second = PassiveStep(point=3, id=4, name="Chain Lightning", kind="notable", weapon_set=2)
+    guide = changed(GUIDE, groups=uses, passives=[*GUIDE.passives, second])
+    notes = changed(record.state.construction.notes, weapon_sets="1 passive is weapon set 2's own.")
+    construction = changed(record.state.construction, notes=notes)
+    state = changed(record.state, guide=guide, construction=construction)
+    shown = presentation_of(changed(record, state=state))
+    told = as_text(shown)
+    for part in (
+        "Skill groups:\n  Spark with Faster - main skill: deals the damage\n  Despair - curse: weakens enemies; ",
+        "enemies; 4.3% of the damage hangs on it\n  Arc - clear: kills packs; 9,000 damage per second by itself",
+        "by itself, not in the sum; weapon set 2\n",
+        "Weapon sets:\n  1 passive is weapon set 2's own.",
+        "2 points in order; with point: 2 Raw Power\n  Weapon set 2 instead of 1: Chain Lightning",
+    ):
+        assert part in told
+    assert "Weapon sets" not in as_text(changed(shown, weapon_sets=""))
 
 
 GUIDE = Guide(
