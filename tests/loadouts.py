@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.config import Settings
 from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.engine.files.loadouts import loadout_of
-from app.model.blueprint import Blueprint, Deallocate
+from app.model.blueprint import Allocate, Blueprint, Deallocate, PassiveNode
 from app.model.demands import demands_of, points_by
 from app.model.guide import LEVELLING, Loadout
 from app.model.names import Effort, Trigger
@@ -23,7 +24,6 @@ from app.search.base import SearchContext, plan_of
 from app.search.gear.jewels import JewelSockets
 from app.search.incumbent import Incumbent
 from app.search.levels import level_demands, level_objective
-from app.search.objective import Objective
 from app.search.passives.graph import main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import Sharing
@@ -110,52 +110,52 @@ def passives(one: Seen, state: BuildState) -> list[int]:
 
 @dataclass(frozen=True)
 class Trees:
-    """Damage and effective hit points of two trees of the same size on the same character, and how the first compares.
-
-    `ratio`: the geometric mean of both ratios, weighted as the levels weigh damage and effective hit points.
-    """
+    """Damage and effective hit points of two trees of the same size on the same character."""
 
     own: tuple[float, float]
     other: tuple[float, float]
-    weights: tuple[float, float]
 
     @property
     def ratio(self) -> float:
-        """How good the first is, the other being 1."""
-        pairs = zip(self.own, self.other, self.weights, strict=True)
-        return math.exp(sum(w * math.log(a / b) for a, b, w in pairs) / sum(self.weights))
+        """How good the first is, the other being 1: the geometric mean of both ratios."""
+        return math.sqrt(math.prod(a / max(b, 1e-9) for a, b in zip(self.own, self.other, strict=True)))
+
+    def __str__(self) -> str:
+        own, other = (f"{one[0]:,.0f} DPS / {one[1]:,.0f} EHP" for one in (self.own, self.other))
+        return f"{self.ratio:.3f} ({own} against {other})"
 
 
-def weighing(record: BuildRecord, state: BuildState, engine: Engine) -> tuple[SearchContext, Objective]:
-    """Return the search context of the finished build, without a session, and what counts on its way."""
+def context_of(record: BuildRecord, state: BuildState, engine: Engine) -> SearchContext:
+    """Return the search context of the finished build, without a session."""
     assert state.blueprint is not None
-    assert state.stats is not None
     demands = demands_of(record.invariants, record.request)
     plan = plan_of(state.sub_problems)
-    ctx = SearchContext(engine, None, state.blueprint, plan, demands, record.invariants, 0)  # type: ignore[arg-type]
-    return ctx, level_objective(ctx, {**state.stats.values, DPS: state.stats.dps or 0.0})
+    return SearchContext(engine, None, state.blueprint, plan, demands, record.invariants, 0)  # type: ignore[arg-type]
 
 
-async def against_greedy(ctx: SearchContext, objective: Objective, one: Seen) -> Trees:
-    """Compare with a tree of as many points that is grown from nothing, the best gain per point first."""
-    ctx = replace(ctx, demands=level_demands(ctx.demands, one.told.level), blueprint=one.blueprint)
+async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[PassiveNode] | None = None) -> Trees:
+    """Compare the first `points` of the finished build's order, on the character of the loadout, with another tree.
+
+    `other`: its passives; None is a tree grown from nothing for the same ends, the best gain per point first.
+    """
+    finished, ctx = ctx.blueprint, replace(ctx, demands=level_demands(ctx.demands, one.told.level))
     graph = await main_graph(ctx)
+    held = {node.id: node for node in one.blueprint.nodes}
+    order = [held.get(node.id, node) for node in finished.nodes if node.id in graph.nodes][:points]
     async with ctx.engine.session() as session:
         await session.build(one.blueprint)
-        incumbent = Incumbent(session, one.blueprint, objective)
-        await incumbent.measure()
+        incumbent = Incumbent(session, one.blueprint, level_objective(ctx))
+        await incumbent.commit([Deallocate(nodes=[node for node in held if node in graph.nodes])])
+        bare = incumbent.blueprint
+        await incumbent.commit([Allocate(nodes=order)])
         await incumbent.learn_requirements()
         own = incumbent.outputs
-        mine = [node.id for node in one.blueprint.nodes if node.id in graph.nodes]
-        await incumbent.commit([Deallocate(nodes=mine)])
-        search = TreeSearch(
-            incumbent,
-            graph,
-            ctx.plan.scaling.keywords,
-            limits=TreeLimits(reach=10, trials=0),
-            sockets=JewelSockets(incumbent, None),
-        )
-        await search.spend(len(mine))
-        other = incumbent.outputs
-    weights = (objective.damage_weight, objective.ehp_weight)
-    return Trees((own[DPS], own[EHP]), (other[DPS], other[EHP]), weights)
+        await incumbent.rewind(bare)
+        if other is not None:
+            await incumbent.commit([Allocate(nodes=list(other))])
+        else:
+            limits, sockets = TreeLimits(reach=10, trials=0), JewelSockets(incumbent, None)
+            search = TreeSearch(incumbent, graph, ctx.plan.scaling.keywords, limits=limits, sockets=sockets)
+            await search.spend(points)
+        found = incumbent.outputs
+    return Trees((own[DPS], own[EHP]), (found[DPS], found[EHP]))

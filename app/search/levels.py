@@ -28,17 +28,17 @@ from app.model.blueprint import (
     Unequip,
     apply_changes,
 )
-from app.model.demands import NO_FLOOR, Demands, Floor, floors_for, gear_limits, points_by
+from app.model.demands import Demands, floors_for, gear_limits, points_by
 from app.model.facts import GemFact
 from app.model.names import Attribute, GearTier, Goal
-from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP
+from app.model.stats import ATTRIBUTE_METRICS, DPS
 from app.search.base import SearchContext
 from app.search.drafts import fill, shared_gear
 from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, best_first, usable
 from app.search.gear.jewels import JewelSockets
 from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, with_option, without_option, wording
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import Guard, Objective, objective_for, worth
+from app.search.objective import Guard, Objective, objective_for
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
@@ -54,6 +54,9 @@ LEVELS = (12, 30, 50, 70)
 SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 6, 12, 12, 16
 """Bounds per level: supports tried alone and in sets, affixes of a weapon, skills instead of the main one, things given
 up for an attribute."""
+
+WEAK = 3.0
+"""A main skill that another one outdoes this many times is not what one levels with yet."""
 
 TREE = TreeLimits(reach=10, rounds=3, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=120)
 """How the points of a level are spent among the passives of the finished tree."""
@@ -84,45 +87,20 @@ def level_demands(demands: Demands, level: int) -> Demands:
     return Demands(level=level, gear=GearTier.STARTER, goal=Goal.ALL_ROUND, hardcore=demands.hardcore, floors=floors)
 
 
-def level_objective(ctx: SearchContext, finished: Mapping[str, float]) -> Objective:
-    """Return what counts on the way: damage and effective hit points, an e-fold of each as much as in the figures of
-    the finished build, and that all is paid for.
-    """
-    whole, wide = objective_for(ctx), Floor(least=1, good=1e12)
-    floors = whole.floors
-    damage = whole.damage_weight * _slope(finished.get(DPS, 0.0), floors.dps)
-    life = whole.ehp_weight * _slope(finished.get(EHP, 0.0), floors.ehp)
-    plain = {"physical_hit": NO_FLOOR, "elemental_hit": NO_FLOOR, "recovery": NO_FLOOR}
-    return Objective(
-        changed(floors, dps=wide, ehp=wide, **plain),
-        damage_weight=damage,
-        ehp_weight=life,
-        guards=frozenset({Guard.SUSTAIN, Guard.SPIRIT, Guard.ATTRIBUTES}),
-    )
+def level_objective(ctx: SearchContext) -> Objective:
+    """Return what counts at the context's level: what counts for a build of ours there, resistances left to luck."""
+    return objective_for(ctx).without(Guard.RESISTANCE)
 
 
-LEAST_SLOPE, MOST_SLOPE = 0.5, 1.0
-"""Bounds of what an e-fold is worth on the way: neither is forgotten, and a gap of the finished build is none yet."""
-
-
-def _slope(value: float, floor: Floor) -> float:
-    slope = (worth(value * 1.01, floor) - worth(value, floor)) / math.log(1.01)
-    return min(MOST_SLOPE, max(LEAST_SLOPE, slope))
-
-
-async def drafts_of(ctx: SearchContext, panel: ParallelSession, figures: Mapping[str, float]) -> list[LevelDraft]:
-    """Return the build of the context at the levels below its own, lowest first; a level without any skill has none.
-
-    `figures`: what the finished build was measured to have.
-    """
-    objective = level_objective(ctx, figures)
+async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDraft]:
+    """Return the build of the context at the levels below its own, lowest first; a level without any skill has none."""
     found: list[LevelDraft] = []
     for level in (one for one in LEVELS if one < ctx.demands.level):
         demands = level_demands(ctx.demands, level)
         own = [one for one in ctx.invariants.invariants if one.field != "with"]  # plain gear: nothing that was named
         invariants = changed(ctx.invariants, invariants=own)
         there = replace(ctx, session=panel, demands=demands, invariants=invariants)
-        draft = await LevelSearch(there, ctx.blueprint, objective, found[-1] if found else None).run()
+        draft = await LevelSearch(there, ctx.blueprint, found[-1] if found else None).run()
         found += [draft] if draft is not None else []
     return found
 
@@ -133,7 +111,6 @@ class LevelSearch:
 
     ctx: SearchContext
     finished: Blueprint
-    objective: Objective
     before: LevelDraft | None
     caveats: list[str] = field(default_factory=list)
 
@@ -172,26 +149,35 @@ class LevelSearch:
 
     async def _skill(self) -> tuple[Incumbent, str] | None:
         """Return the build founded on the main skill, or on the best measured of its kind, and why it is that."""
-        start = level_required(self._main)
-        if start <= self.ctx.demands.level:
-            told = f"{self._main.name} is the build's main skill, to be had from level {start} on"
-            return await self._founded(self._main), told
-        others = self._instead()
-        if not others:
+        level, start, name = self.ctx.demands.level, level_required(self._main), self._main.name
+        own = [self._main] if start <= level else []
+        skills = [*own, *self._instead()]
+        if not skills:
             return None
-        incumbent = await self._founded(others[0])
-        level, index = self.ctx.demands.level, incumbent.blueprint.main_group
-        groups = [SkillGroup(label=one.name, gems=[gem(one, level)], in_full_dps=is_minion(one)) for one in others]
-        outputs = await incumbent.outputs_of([[SetGroup(index=index, group=group)] for group in groups])
-        scores = [incumbent.objective.score(o) if o.get(DPS, 0.0) > 0 else float("-inf") for o in outputs]
-        best = max(range(len(others)), key=lambda i: (scores[i], -i))
-        if scores[best] == float("-inf"):
+        incumbent = await self._founded(skills[0])
+        index = incumbent.blueprint.main_group
+        groups = [SkillGroup(label=one.name, gems=[gem(one, level)], in_full_dps=is_minion(one)) for one in skills[1:]]
+        outputs = [incumbent.outputs]
+        outputs += await incumbent.outputs_of([[SetGroup(index=index, group=group)] for group in groups])
+        rates = [found.get(DPS, 0.0) for found in outputs]
+        scores = [
+            incumbent.objective.score(o) if rate > 0 else -math.inf for o, rate in zip(outputs, rates, strict=True)
+        ]
+        best = max(range(len(skills)), key=lambda i: (scores[i], -i))
+        if own and (not rates[0] or rates[best] <= WEAK * rates[0]):
+            return incumbent, f"{name} is the build's main skill, to be had from level {start} on"
+        if scores[best] == -math.inf:
             return None
         if best:
-            incumbent = await self._founded(others[best])
-        rated = sum(score > float("-inf") for score in scores)
-        until = f"{self._main.name} can be used from level {start} on"
-        return incumbent, f"{until}; until then the best measured of {rated} skills with the same weapon"
+            incumbent = await self._founded(skills[best])
+        rated = sum(rate > 0 for rate in rates)
+        there = f"{name} can be used from level {start} on"
+        if own:
+            weak = (
+                f"but without what it needs deals {rates[0]:,.0f} a second here, {skills[best].name} {rates[best]:,.0f}"
+            )
+            return incumbent, f"{there}, {weak}: the best measured of {rated} skills with the same weapon"
+        return incumbent, f"{there}; until then the best measured of {rated} skills with the same weapon"
 
     def _instead(self) -> list[GemFact]:
         """Return the skills that could stand in for the main one, those that are most like it first."""
@@ -230,7 +216,7 @@ class LevelSearch:
             held = {node.id: node for node in self.before.blueprint.nodes}
             changes.append(Allocate(nodes=[held[n] for n in (*self.before.order, *self.before.ascendancy)]))
         await self.ctx.session.apply(changes)
-        incumbent = Incumbent(self.ctx.session, apply_changes(blueprint, changes), self.objective)
+        incumbent = Incumbent(self.ctx.session, apply_changes(blueprint, changes), level_objective(self.ctx))
         await incumbent.measure()
         await incumbent.learn_requirements()
         return incumbent

@@ -20,7 +20,7 @@ from app.model.anchors import column_at
 from app.model.names import BuildStatus, GearTier, Outcome
 from app.service import Services
 from app.service.builds import FINISHED
-from app.service.presentation import QUESTIONS
+from app.service.presentation import ABOUT_LOADOUTS, QUESTIONS
 from app.service.sheet import CharacterSheet
 from app.web import browsers, charts
 from app.web.browsers import COOKIE, CookieAccess, ErrorPages
@@ -125,6 +125,7 @@ async def show_build(build_id: OwnBuild, request: Request, services: ServicesDep
         metrics=metrics,
         players=players,
         questions=QUESTIONS,
+        about_loadouts=ABOUT_LOADOUTS,
         setup=services.setup(),
         stack=charts.damage_stack(build.damage) if build.damage else [],
         changes=charts.before_and_after(shown.refinement),

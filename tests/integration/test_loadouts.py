@@ -15,7 +15,7 @@ from app.engine.process import ProcessEngine
 from app.model.names import Effort
 from app.model.record import BuildRecord
 from app.service.presentation import as_markdown, as_text, presentation_of
-from tests.loadouts import added, against_greedy, finished, passives, seen, weighing
+from tests.loadouts import added, compared, context_of, finished, passives, seen
 
 pytestmark = pytest.mark.timeout(600)
 PROMPT, LEVEL = "titan with maces for bossing", 60
@@ -79,9 +79,9 @@ async def test_one_session_and_three_make_the_same_file(sketch: ProcessEngine, r
 async def test_every_level_is_near_the_best_tree_of_its_size(sketch: ProcessEngine, record: BuildRecord) -> None:
     state, xml = await added(sketch, record)
     assert state.guide is not None
-    ctx, objective = weighing(record, state, sketch)
-    found = [await against_greedy(ctx, objective, await seen(sketch, xml, one)) for one in state.guide.loadouts[:3]]
-    assert min(one.ratio for one in found) > 0.8, [one.ratio for one in found]
+    ctx, told = context_of(record, state, sketch), state.guide.loadouts[:3]
+    found = [await compared(ctx, await seen(sketch, xml, one), one.points) for one in told]
+    assert min(one.ratio for one in found) > 0.8, [str(one) for one in found]
 
 
 async def test_people_are_told(sketch: ProcessEngine, record: BuildRecord) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.core.errors import BadImport, EngineError
 from app.core.spans import SpanKind, span
-from app.engine.files.loadouts import with_loadouts
+from app.engine.files.loadouts import with_loadouts, without_levelling
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.demands import points_by
@@ -16,7 +16,7 @@ from app.model.facts import NodeFact
 from app.model.guide import FINAL, LEVELLING, Guide, Loadout, WornItem
 from app.model.names import Effort, Mode, Trigger
 from app.model.state import BuildState
-from app.model.stats import DPS, EHP, Inspection, Stats
+from app.model.stats import EHP, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.validate.guide import passive_steps
 from app.search.base import plan_of
@@ -72,7 +72,7 @@ class WithLoadouts:
         assert state.guide is not None
         async with open_parallel(ctx.engine, None, self.sharing) as panel:
             search = search_context(ctx, plan_of(state.sub_problems), panel, state.blueprint)
-            drafts = await drafts_of(search, panel, {**state.stats.values, DPS: state.stats.dps or 0.0})
+            drafts = await drafts_of(search, panel)
         if not drafts:
             return changed(state, guide=changed(state.guide, no_loadouts=NO_SKILL)), xml
         nodes = {node.id: node for node in await ctx.engine.facts.nodes()}
@@ -95,7 +95,7 @@ class WithLoadouts:
         guide = changed(state.guide, loadouts=told, **passive_steps(finished, nodes))
         notes = changed(state.construction.notes, evaluations=state.construction.notes.evaluations + panel.trials)
         state = changed(state, blueprint=finished, guide=guide, construction=changed(state.construction, notes=notes))
-        return state, with_loadouts(xml, f"{FINAL} {last.level}", files, level_by_points=exact)
+        return state, with_loadouts(without_levelling(xml), f"{FINAL} {last.level}", files, level_by_points=exact)
 
 
 def is_unchanged(ctx: PhaseContext, state: BuildState) -> bool:

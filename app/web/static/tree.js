@@ -212,6 +212,13 @@ document.getElementById("tree-in").addEventListener("click", () => zoom(1.5));
 document.getElementById("tree-out").addEventListener("click", () => zoom(1 / 1.5));
 document.getElementById("tree-fit").addEventListener("click", () => fit([...nodes.keys()]));
 document.getElementById("tree-search").addEventListener("input", (event) => search(event.target.value));
+for (const button of document.querySelectorAll(".treeorder")) {
+  button.addEventListener("click", () => {
+    order.value = button.dataset.order;
+    order.dispatchEvent(new Event("input"));
+    document.getElementById("tree").scrollIntoView();
+  });
+}
 order.addEventListener("input", () => { document.getElementById("tree-count").textContent = `${order.value} of ${order.max}`; draw(); });
 if (diff) diff.addEventListener("change", draw);
 new ResizeObserver(draw).observe(canvas);
