@@ -8,7 +8,7 @@ from app.core.errors import InvalidTransition
 from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.model.base import changed
-from app.model.blueprint import Blueprint
+from app.model.blueprint import Blueprint, GearItem
 from app.model.conflicts import BuildConflict, Details
 from app.model.constraints import InvariantSet
 from app.model.construction import ConstructProgress, StageNotes
@@ -181,6 +181,26 @@ async def test_only_what_reads_a_reopened_question_runs_again() -> None:
     assert result.state.construction.done == ["spirit"]
     assert result.state.construction.pending == ["finish", MEASURE]
     assert result.state.construction.notes.reopened == []
+
+
+async def test_stages_that_run_again_see_one_weapon_set() -> None:
+    """The last stage parts the sets; whoever spends points before it must not take set 2's for set 1's."""
+    engine = ArithmeticEngine(world())
+    built = (await run_all(engine, fresh())).state
+    assert built.blueprint is not None
+    last = built.blueprint.nodes[-1]
+    beside = changed(last, id=999_999, weapon_set=2)
+    nodes = [*built.blueprint.nodes[:-1], changed(last, weapon_set=1), beside]
+    other_hand = {"Weapon 1 Swap": GearItem(slot="Weapon 1 Swap", base="Stick")}
+    parted = changed(built.blueprint, nodes=nodes, items=built.blueprint.items | other_hand)
+    notes = StageNotes(reopened=[Q.SPIRIT_ALLOCATION])
+    again = changed(built, blueprint=parted, construction=ConstructProgress(notes=notes))
+    result = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, again))
+    found = result.state.blueprint
+    assert found is not None
+    assert {node.weapon_set for node in found.nodes} == {0}
+    assert beside.id not in {node.id for node in found.nodes}
+    assert "Weapon 1 Swap" not in found.items
 
 
 async def test_spirit_decided_anew_replaces_what_was_reserved() -> None:
