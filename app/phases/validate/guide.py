@@ -10,6 +10,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
 from app.model.demands import Demands
 from app.model.facts import GemFact, NodeFact
+from app.model.groups import GroupRole, GroupUse
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.search.gear.legality import shopping_list
 from app.search.gear.worth import ItemWorth, worth_of_items
@@ -51,9 +52,9 @@ async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands)
     async with engine.session() as session:
         await session.build(blueprint)
         gems = {gem.id: gem for gem in await engine.facts.gems()}
-        uses = await group_uses(session, blueprint, gems, demands.goal)
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
-    guide = changed(guide, groups=uses)
+        uses = await group_uses(session, blueprint, gems, demands.goal)
+    guide = changed(guide, groups=uses, how_to_play=how_to_play(blueprint, gems, uses))
     return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
 
 
@@ -122,17 +123,33 @@ def _item(entry: Mapping[str, object]) -> ShoppingItem:
     return ShoppingItem.model_validate({**fields, "lines": [ItemLine.model_validate(line) for line in lines]})
 
 
-def how_to_play(blueprint: Blueprint, gems: Gems) -> list[str]:
-    """Return in a few sentences what to press, in what order, and what runs by itself."""
+_SAID: Mapping[GroupRole, str] = {
+    GroupRole.MOVEMENT: "Get about with: {}.",
+    GroupRole.CLEAR: "Against packs: {}.",
+    GroupRole.SINGLE_TARGET: "Against one that lasts longer: {}.",
+}
+"""How a group of the role is used, where that is not just when it is ready."""
+
+
+def how_to_play(blueprint: Blueprint, gems: Gems, uses: Sequence[GroupUse] = ()) -> list[str]:
+    """Return in a few sentences what to press, in what order, and what runs by itself.
+
+    `uses` say what groups are for.
+    """
     main = blueprint.main
     others = [group for group in blueprint.groups if group is not main and group.enabled and group.gems]
     lasting = [group for group in others if is_lasting(group, gems)]
     curses = [group for group in others if group not in lasting and _is_curse(group, gems)]
-    rest = [group for group in others if group not in lasting and group not in curses]
+    roles = {use.skill: use.role for use in uses}
+    free = [group for group in others if group not in lasting]
+    of_role = [(text, [g for g in free if roles.get(g.gems[0].name) is role]) for role, text in _SAID.items()]
+    told = [*lasting, *curses, *(group for _, groups in of_role for group in groups)]
+    rest = [group for group in others if group not in told]
     lines = [
         _named("Switch on once and keep: {}.", lasting, gems),
         _named("Before a strong enemy: {}.", curses, gems),
         f"Then {_main_use(main, gems)}." if main is not None and main.gems else "",
+        *(_named(text, groups, gems) for text, groups in of_role),
         _named("Use when ready: {}.", rest, gems),
         *_consumables(blueprint),
     ]

@@ -10,6 +10,7 @@ from app.engine.process import ProcessEngine
 from app.knowledge.gems import level_required
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.facts import GemFact
+from app.model.groups import GroupRole, GroupUse
 from app.phases.validate.guide import guide_to, how_to_play
 
 
@@ -56,6 +57,19 @@ def test_tells_what_to_press_in_which_order() -> None:
         "Use when ready: Dash.",
         "Drink when low: Life Flask.",
         "Charms act by themselves: Stone.",
+    ]
+
+
+def test_groups_are_played_for_what_they_are_for() -> None:
+    groups = [group("Bolt", "Faster"), group("Dash"), group("Herald"), group("Arc")]
+    roles = {"Dash": GroupRole.MOVEMENT, "Herald": GroupRole.MOVEMENT, "Arc": GroupRole.CLEAR}
+    uses = [GroupUse(skill=skill, role=role, purpose="") for skill, role in roles.items()]
+    told = how_to_play(Blueprint(class_name="X", level=9, groups=groups, main_group=1), GEMS, uses)
+    assert told == [
+        "Switch on once and keep: Herald.",
+        "Then repeat Bolt, the main skill (supported by Faster).",
+        "Get about with: Dash.",
+        "Against packs: Arc.",
     ]
 
 
