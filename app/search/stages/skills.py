@@ -208,12 +208,13 @@ async def _persistent(ctx: SearchContext) -> list[GemFact]:
 async def helper_skills(ctx: SearchContext) -> StageResult:
     """Add curses, marks, warcries, exposure and the plan's helper skills where they measurably help."""
     gems = await ctx.engine.facts.gems()
-    planned = {*ctx.plan.delivery.helper_skills, *(fact.id for fact in await _named_skills(ctx))}
+    alone = ONE_BUTTON in ctx.invariants.listed("style")
+    planned = set() if alone else set(ctx.plan.delivery.helper_skills)
+    planned |= {fact.id for fact in await _named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
     dealt = await _dealt(ctx)
     used = [fact for fact in gems if any(group.gems[0].gem_id == fact.id for group in ctx.blueprint.groups)]
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
-    alone = ONE_BUTTON in ctx.invariants.listed("style")
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
     return await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)

@@ -19,7 +19,7 @@ from app.search.skills.further import FurtherSkills, for_purposes, group_uses, l
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import MOST_GROUPS, SkillSearch
 from app.search.skills.supports import SupportRules
-from app.search.stages.skills import further_skills
+from app.search.stages.skills import further_skills, helper_skills
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, support
 from tests.unit.search.conftest import Context
 
@@ -204,3 +204,13 @@ async def test_a_skill_for_packs_keeps_its_area(context: Context) -> None:
     world = World(gems=[ZAP, BOLT, narrow, support("Focus", "10 inc", tier=1)])
     found = (await further_skills(context(world, goal=Goal.BOSSING))).blueprint
     assert [one.name for one in found.groups[1].gems[1:] if one.name == "Concentrated Area"] == []
+
+
+async def test_who_presses_one_button_gets_no_planned_helper(context: Context) -> None:
+    ctx = context(World(gems=[ZAP, real("Despair", "50 inc", tags=["curse"])]))
+    planned = replace(ctx.plan, delivery=changed(ctx.plan.delivery, helper_skills=["Despair"]))
+    said = Invariant(field="style", value=["one_button"], provenance=Provenance.EXPLICIT, reason="you wrote it")
+    for invariants, wanted in ((InvariantSet(), ["zap", "Despair"]), (InvariantSet(invariants=[said]), ["zap"])):
+        found = await helper_skills(replace(ctx, plan=planned, invariants=invariants))
+        assert led(found.blueprint) == wanted
+        await ctx.session.build(ctx.blueprint)
