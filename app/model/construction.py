@@ -52,11 +52,17 @@ class OtherTree(Model):
 
 
 class Advice(Model):
-    """An idea of the reasoner; `refused_because` is empty when it was kept."""
+    """An idea of the reasoner; `refused_because` is empty when it was kept.
+
+    `gain` of the score with it as measured, None = it could not be tried; `parts` of the gain, `figures` with it.
+    """
 
     idea: str
     reason: str
     refused_because: str
+    gain: float | None = None
+    parts: dict[str, float] = Field(default_factory=dict)
+    figures: dict[str, float] = Field(default_factory=dict)
 
 
 class ChoiceTrial(Model):

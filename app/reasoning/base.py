@@ -129,6 +129,14 @@ class Experimenter(Protocol):
         """Return the figures of the build as it is."""
         ...
 
+    def worth(self) -> Mapping[str, float]:
+        """Return what each thing that is looked at adds to the score of the build as it is."""
+        ...
+
+    async def names(self) -> set[str]:
+        """Return the comparable names of all gems, passives, items and bases that the build has now."""
+        ...
+
     async def experiment(self, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
         """Try each variant by itself, in order."""
         ...
@@ -213,5 +221,8 @@ class Reasoner(Protocol):
         ...
 
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
-        """Think about the constructed build; each idea is kept only if the engine finds the build better with it."""
+        """Think about the constructed build; each idea is kept only if the engine finds the build better with it.
+
+        Asked again while something is kept; the notes of construction tell what became of the ideas so far.
+        """
         ...

@@ -47,6 +47,14 @@ class MoveExperimenter:
         """Return the figures of the build as it is."""
         return (await self.incumbent.session.stats()).values
 
+    def worth(self) -> Mapping[str, float]:
+        """Return what each thing that is looked at adds to the score of the build as it is."""
+        return self.incumbent.objective.parts(self.incumbent.outputs)
+
+    async def names(self) -> set[str]:
+        """Return the comparable names of all that the build has now."""
+        return names_in(self.incumbent.blueprint, await self._ctx.engine.facts.nodes())
+
     async def experiment(self, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
         """Try each variant by itself, in order; one that cannot be tried says why."""
         return [await self._trial(moves, metrics) for moves in variants]
@@ -141,14 +149,14 @@ class MoveExperimenter:
         await self.incumbent.learn_requirements()
         return changed(trial, gain=gain, problem=sorted(new)[0] if new else ""), False
 
-    async def keep(self, moves: Sequence[Move]) -> str:
+    async def keep(self, moves: Sequence[Move]) -> Trial:
         """Commit the moves if the build is better with them, as legal as before, and has what the user named in it.
 
-        Return why they were not committed, or nothing.
+        Return what they do; its problem says why they were not committed, and is empty where they were.
         """
-        trial = await self._trial(moves, [])
+        trial = await self._trial(moves, [DPS, EHP])
         if trial.gain is None or trial.gain <= WORTHWHILE:
-            return trial.problem or "the engine finds no gain"
+            return changed(trial, problem=trial.problem or "the engine finds no gain")
         before, score = self.incumbent.blueprint, self.incumbent.score
         faults = await self._faults()
         await self.incumbent.commit((await self._reader.read(moves)).changes)
@@ -159,10 +167,11 @@ class MoveExperimenter:
         nodes, named = await self._ctx.engine.facts.nodes(), {phrase(n) for n in self._ctx.invariants.listed("with")}
         if lost := named & names_in(before, nodes) - names_in(self.incumbent.blueprint, nodes):
             problem = f"the user asked for {sorted(lost)[0]}"
+        gain = self.incumbent.score - score
         if problem:
             await self.incumbent.rewind(before)
             await self.incumbent.learn_requirements()
-        return problem
+        return changed(trial, gain=gain, problem=problem)
 
     async def _faults(self) -> set[str]:
         found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.demands.floors.gear)

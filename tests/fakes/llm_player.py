@@ -98,9 +98,14 @@ def _construct_calls(asked: Asked) -> list[tuple[str, Any]]:
 def _variants(asked: Asked) -> list[dict[str, Any]]:
     """Exchange the passives that are missed least for those that pay most, and try a new ring."""
     rows = asked.results[2] if len(asked.results) > 2 and isinstance(asked.results[2], list) else []
+    return [*exchanges(rows), {"name": "a new ring", "changes": [{"op": "craft_item", "slot": "Ring 1"}]}]
+
+
+def exchanges(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return exchanges of passives for what `optimise_tree` told."""
     spare = [int(row["passive"]) for row in rows if row["made"] == ["gives 1 point back"]]
     wanted = [(row["passive"], int(row["made"][0].split()[0])) for row in rows if row["made"] != ["gives 1 point back"]]
-    swaps = [
+    return [
         {
             "name": f"{name} for {points} points",
             "changes": [
@@ -110,8 +115,7 @@ def _variants(asked: Asked) -> list[dict[str, Any]]:
         }
         for name, points in wanted
         if points <= min(len(spare), 7)
-    ]
-    return [*swaps[:5], {"name": "a new ring", "changes": [{"op": "craft_item", "slot": "Ring 1"}]}]
+    ][:5]
 
 
 def _proposals(asked: Asked) -> list[dict[str, Any]]:

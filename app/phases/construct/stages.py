@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.conflicts.case import Rule, case_of
@@ -16,11 +16,13 @@ from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
 from app.model.construction import Advice, ConstructProgress, StageNotes
 from app.model.memory import MemoryKey
+from app.model.moves import Trial
 from app.model.names import Effort, Mode, Severity, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.memory import begun_with, digest_of, habits, situation_of, used
+from app.reasoning.base import Idea
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.choices import hold_choices
 from app.search.experiments import MoveExperimenter
@@ -59,20 +61,45 @@ def with_advice(stages: Sequence[str]) -> list[str]:
     return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
 
 
+TURNS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 4, Effort.DEEP: 8}
+"""How often the reasoner is asked for ideas at most; each time it sees what became of those before."""
+
+MOST_IN_VAIN = 2
+"""Turns in a row without a gain after which it is not asked again: one to see why, one to do better."""
+
+
+def _advice(idea: Idea, trial: Trial) -> Advice:
+    return Advice(
+        idea=idea.name,
+        reason=idea.reason,
+        refused_because=trial.problem,
+        gain=trial.gain,
+        parts=dict(trial.parts),
+        figures=dict(trial.figures),
+    )
+
+
 def advice_stage(ctx: PhaseContext) -> SearchStage:
     """Return the stage for the reasoner of this step."""
 
     async def advise(search: SearchContext) -> StageResult:
         experimenter = await MoveExperimenter.open(search)
-        state = changed(ctx.state, blueprint=search.blueprint, stats=None)
-        ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter)
-        notes: list[Advice] = []
-        for idea in ideas:
-            problem = await experimenter.keep(idea.moves)
-            notes.append(Advice(idea=idea.name, reason=idea.reason, refused_because=problem))
-        kept = [note.idea for note in notes if not note.refused_because]
-        label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(ideas)} ideas helps" if ideas else ""
-        return StageResult(experimenter.incumbent.blueprint, notes=StageNotes(advice=notes), label=label or "no advice")
+        told: list[Advice] = []
+        in_vain = 0
+        for _ in range(TURNS[ctx.request.effort]):
+            notes = changed(ctx.state.construction.notes, advice=told)
+            progress = changed(ctx.state.construction, notes=notes)
+            build = experimenter.incumbent.blueprint
+            state = changed(ctx.state, blueprint=build, stats=None, construction=progress)
+            ideas = await ctx.reasoner.advise(replace(ctx, state=state).reasoning(), experimenter)
+            now = [_advice(idea, await experimenter.keep(idea.moves)) for idea in ideas]
+            told += now
+            in_vain = 0 if any(not one.refused_because for one in now) else in_vain + 1
+            if not now or in_vain == MOST_IN_VAIN:
+                break
+        kept = [note.idea for note in told if not note.refused_because]
+        label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(told)} ideas helps" if told else ""
+        return StageResult(experimenter.incumbent.blueprint, notes=StageNotes(advice=told), label=label or "no advice")
 
     return SearchStage(ADVICE, "taking advice", frozenset(), frozenset(), advise)
 

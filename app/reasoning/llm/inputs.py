@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -85,11 +86,38 @@ def demands(asked: Demands) -> dict[str, Any]:
     }
 
 
-async def notables(ctx: ReasoningContext) -> list[str]:
-    """Return the names of the build's notables and keystones."""
+async def passives(ctx: ReasoningContext) -> dict[str, list[str]]:
+    """Return the names of the build's notables and keystones, and those of its other passives with their number."""
     owned = {node.id for node in ctx.state.blueprint.nodes} if ctx.state.blueprint is not None else set()
-    facts = await ctx.engine.facts.nodes()
-    return sorted(node.name for node in facts if node.id in owned and node.kind in ("notable", "keystone"))
+    mine = [node for node in await ctx.engine.facts.nodes() if node.id in owned]
+    small = Counter(node.name for node in mine if node.kind not in _NAMED)
+    return {
+        "notables": sorted(node.name for node in mine if node.kind in _NAMED),
+        "passives": [f"{count} x {name}" for name, count in sorted(small.items())],
+    }
+
+
+_NAMED = ("notable", "keystone")
+
+
+def measured(ctx: ReasoningContext) -> list[dict[str, Any]] | str:
+    """Return what became of the proposals so far, each with its measurement."""
+    rows = [
+        {
+            "proposal": one.idea,
+            "result": f"refused: {one.refused_because}" if one.refused_because else "kept",
+            "gain": None if one.gain is None else round(one.gain, 5),
+            "why": {name: round(worth, 4) for name, worth in one.parts.items() if round(worth, 4)},
+            **{name: round(value, 2) for name, value in one.figures.items()},
+        }
+        for one in ctx.state.construction.notes.advice
+    ]
+    return rows or "(nothing was proposed for this build yet)"
+
+
+def warnings(ctx: ReasoningContext) -> list[str]:
+    """Return what is known to be missing, and what falls short within tolerance."""
+    return [*(one.message for one in ctx.state.conflicts), *ctx.state.construction.notes.tolerated]
 
 
 def _worn(item: GearItem) -> str:
@@ -98,8 +126,10 @@ def _worn(item: GearItem) -> str:
     return f"{item.title or item.base}{f': {affixes}' if affixes else ''}"
 
 
-def build(ctx: ReasoningContext, figures: Mapping[str, float], notables: Sequence[str] = ()) -> Entries:
-    """Return the constructed build in names, with its main figures."""
+def build(
+    ctx: ReasoningContext, figures: Mapping[str, float], passives: Mapping[str, list[str]] | None = None
+) -> Entries:
+    """Return the constructed build in names, with its main figures; without `passives` their number alone."""
     main = {key: round(figures[key], 2) for key in _FIGURES if key in figures}
     blueprint = ctx.state.blueprint
     if blueprint is None:
@@ -118,8 +148,7 @@ def build(ctx: ReasoningContext, figures: Mapping[str, float], notables: Sequenc
             if group.gems
         ],
         "items": {slot: _worn(item) for slot, item in sorted(blueprint.items.items())},
-        "passives": len(blueprint.nodes),
-        **({"notables": list(notables)} if notables else {}),
+        **(passives or {"passives": len(blueprint.nodes)}),
         "figures": main,
     }
     return Entries(parts)

@@ -93,6 +93,7 @@ class LlmReasoner:
         self._rules = rules
         self._model = model
         self._remarks = Remarks()
+        self._left_out: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -111,8 +112,8 @@ class LlmReasoner:
 
     @property
     def remarks(self) -> Remarks:
-        """Return where the rules had to help, and which knowledge was missing."""
-        return self._remarks
+        """Return where the rules had to help, which knowledge was missing, and what was left out at last."""
+        return replace(self._remarks, caveats=(*self._remarks.caveats, *self._left_out))
 
     async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
         """Turn the prompt into constraints, with at most one question."""
@@ -198,9 +199,17 @@ class LlmReasoner:
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         """Think about the constructed build, trying ideas before proposing them."""
         figures = await experimenter.read_stats()
-        built = inputs.build(ctx, figures, await inputs.notables(ctx))
-        shown: dict[str, Any] = {**inputs.about(ctx), "build": built, "stats": inputs.stats(figures)}
-        left_out = {one.name: one.line for one in ctx.state.construction.notes.choices if not one.held}
+        shown: dict[str, Any] = {
+            **inputs.about(ctx),
+            "build": inputs.build(ctx, figures, await inputs.passives(ctx)),
+            "stats": inputs.stats(figures),
+            "score": {name: round(worth, 4) for name, worth in experimenter.worth().items()},
+            "warnings": inputs.warnings(ctx),
+            "measured": inputs.measured(ctx),
+        }
+        there = await experimenter.names()
+        out = [one for one in ctx.state.construction.notes.choices if not one.held and phrase(one.name) not in there]
+        left_out = {one.name: one.line for one in out}
         shown |= {"choices left out": list(left_out.values())} if left_out else {}
         insisted: set[str] = set()
 
@@ -221,8 +230,7 @@ class LlmReasoner:
             experimenter,
         )
         stands = " The model insists on it; the build that measured better stands."
-        lines = (f"{line}{stands if name in insisted else ''}" for name, line in left_out.items())
-        self._remark(Remarks(caveats=tuple(lines)))
+        self._left_out = tuple(f"{line}{stands if name in insisted else ''}" for name, line in left_out.items())
         return ideas
 
     async def assess(self, ctx: ReasoningContext) -> list[BuildConflict]:
@@ -231,7 +239,7 @@ class LlmReasoner:
         figures = ctx.state.stats.values if ctx.state.stats is not None else {}
         shown = {
             **inputs.about(ctx),
-            "build": inputs.build(ctx, figures),
+            "build": inputs.build(ctx, figures, await inputs.passives(ctx)),
             "found_by_rules": inputs.conflicts(usual),
         }
 
@@ -256,7 +264,7 @@ class LlmReasoner:
         figures = ctx.state.stats.values if ctx.state.stats is not None else {}
         shown = {
             **inputs.about(ctx),
-            "build": inputs.build(ctx, figures),
+            "build": inputs.build(ctx, figures, await inputs.passives(ctx)),
             "conflicts": inputs.conflicts(conflicts),
         }
 

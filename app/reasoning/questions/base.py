@@ -129,7 +129,8 @@ class QuestionKind(ABC, Generic[A]):
         option, choice = self.settle(answer, brief, usual)
         sub = brief.sub_problems.get(self.name)
         tried = {past.name for past in brief.prior(self.name)} if sub is not None and sub.constraints else set()
-        if brief.is_eliminated(self.name, option) or option in tried:
+        # The rules repeat an answer only where nothing else is left, and then a model may, too.
+        if option != usual.name and (brief.is_eliminated(self.name, option) or option in tried):
             raise LlmBadOutput(f"{option!r} was tried before and did not help; answer with something else")
         # the alternatives are the rules' options that lost, with the model's reason where it gave one
         against = {phrase(other.name): other.rejected_because for other in answer.alternatives}

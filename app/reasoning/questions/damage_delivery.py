@@ -117,7 +117,9 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
             raise LlmBadOutput(f"the user asked for {brief.skill.name}")
         if not can_be_main(gem):
             raise LlmBadOutput(f"{gem.name} cannot be the main skill: it deals no damage that is calculated")
-        if OF_MINIONS & set(brief.listed("style")) and brief.explicit("style") and not is_minion(gem):
+        of_minions = bool(OF_MINIONS & set(brief.listed("style"))) and brief.explicit("style")
+        # what the rules would take may be taken: where no minion fits, they have nothing better either
+        if of_minions and not is_minion(gem) and gem.id != getattr(usual.choice, "skill_id", None):
             raise LlmBadOutput(f"the user asked for minions, {gem.name} is none")
         setup = _answered_setup(answer, brief, gem)
         demands = brief.constraints(self.name, Demand.OTHER_SKILL, Demand.OTHER_WEAPON)

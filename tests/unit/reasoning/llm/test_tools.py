@@ -56,6 +56,12 @@ class Shop:
     async def read_stats(self) -> Mapping[str, float]:
         return {"DPS": 10.123, "Life": 5.0}
 
+    def worth(self) -> Mapping[str, float]:
+        return {"DPS": 1.0}
+
+    async def names(self) -> set[str]:
+        return set()
+
     async def experiment(self, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
         self.tried = [list(moves) for moves in variants]
         return [Trial(figures={"DPS": 1.0}, gain=0.1234567, made=("Ruby Ring",)) for _ in variants]
