@@ -45,6 +45,18 @@ SUPPORT_TIERS = (1, 16, 33, 45, 55)
 """Level of the areas from which supports of tiers 1 to 5 are found, which is about the character's (uncut gems)."""
 
 
+_SPIRIT_BY_LEVEL = ((65, 100.0), (45, 60.0), (20, 30.0))
+"""Spirit that quest rewards have usually given from this level on."""
+_SPIRIT_FROM_GEAR, _SPIRIT_OF_SCEPTRE = 30.0, 100.0
+
+
+def usual_spirit(level: int, *, sceptre: bool = False) -> float:
+    """Return the Spirit that a character of this level can plausibly reserve; gear made for it gives more."""
+    quests = next((points for least, points in _SPIRIT_BY_LEVEL if level >= least), 0.0)
+    gear = _SPIRIT_FROM_GEAR if level >= _SPIRIT_BY_LEVEL[0][0] else 0.0
+    return quests + gear + (_SPIRIT_OF_SCEPTRE if sceptre else 0.0)
+
+
 def level_required(gem: GemFact) -> int:
     """Return the character level at which the gem can first be used.
 

@@ -125,7 +125,7 @@ class LlmReasoner:
         return await self._ask(
             "extract",
             [answers.EXTRACT],
-            {"request": inputs.request(request), "read": reading_of(usual)},
+            {"request": inputs.request(request), "read": reading_of(usual), "assumed": usual.assumptions},
             answers.ExtractAnswer,
             settle,
             _given(usual),

@@ -6,9 +6,18 @@ from dataclasses import replace
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
-from app.knowledge.gems import ELEMENTS, can_be_main, damage_types_of, dealt, has_style
+from app.knowledge.gems import (
+    ELEMENTS,
+    can_be_main,
+    damage_types_of,
+    dealt,
+    has_style,
+    level_required,
+    usual_spirit,
+)
 from app.knowledge.styles import OF_MAIN_SKILL
 from app.knowledge.vocabulary import Vocabulary
+from app.knowledge.weapons import matches, weapon_words
 from app.knowledge.words import listing, phrase
 from app.model.constraints import INVARIANTS, as_list
 from app.reasoning.prompt.draft import Draft
@@ -56,6 +65,48 @@ def settle_contradictions(draft: Draft, reading: PromptReading, catalogue: Catal
                 f"With {_BLOOD_MAGIC} there is no mana, so {listing(lost)} cannot do anything; both were named."
             )
     _unheard(draft, reading)
+    for sentence in cannot_all_be(draft, catalogue):
+        draft.assume(sentence)
+
+
+_WORN_ONCE = frozenset({"Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet"})
+_OFF_HANDS = frozenset({"Shield", "Focus", "Quiver"})
+
+
+def cannot_all_be(draft: Draft, catalogue: Catalogue) -> list[str]:
+    """Return why wishes by name cannot all be met, before anything is built; the build says what became of each.
+
+    Looked at are levels, the weapon that the skill needs, the Spirit that is reserved together, and items for one slot.
+    """
+    level = int(str(draft.get("level") or INVARIANTS["level"].default))
+    names = [*as_list(draft.get("skill") if draft.is_explicit("skill") else None), *as_list(draft.get("with"))]
+    gems = [gem for name in names for gem in catalogue.gems if phrase(gem.name) == phrase(name)]
+    gems = list({phrase(gem.name): gem for gem in reversed(gems)}.values())[::-1]
+    worn = [one for name in names for one in catalogue.uniques if phrase(one.name) == phrase(name)]
+    needed = [(gem.name, "be used", level_required(gem)) for gem in gems]
+    needed += [(one.name, "be worn", one.level) for one in worn]
+    found = [
+        f"{name} can first {verb} at level {least}, and the character is level {level}: both cannot be had."
+        for name, verb, least in needed
+        if least > level
+    ]
+    skill = catalogue.skill(str(draft.get("skill") or "")) if draft.is_explicit("skill") else None
+    held = [word for word in as_list(draft.get("weapon")) if word not in _OFF_HANDS and draft.is_explicit("weapon")]
+    fitting = weapon_words(skill) if skill is not None else []
+    if skill is not None and held and fitting and not any(matches(held, word) for word in fitting):
+        found.append(f"{skill.name} needs {' or '.join(fitting)}, not {listing(held)}: both cannot be had.")
+    lasting = [gem for gem in gems if gem.spirit > 0 and gem.kind == "active"]
+    total, there = sum(gem.spirit for gem in lasting), usual_spirit(level, sceptre="Sceptre" in held)
+    if len(lasting) > 1 and total > there:
+        which = listing([gem.name for gem in lasting])
+        usual = f"about {there:.0f} is usual at level {level}: what gear does not add stays off."
+        found.append(f"{which} reserve {total:.0f} Spirit together, and {usual}")
+    kinds = {base.name: base.type for base in catalogue.bases}
+    for kind in sorted(_WORN_ONCE & {kinds.get(one.base, "") for one in worn}):
+        several = list(dict.fromkeys(one.name for one in worn if kinds.get(one.base) == kind))
+        if len(several) > 1:
+            found.append(f"{listing(several)} go into one slot ({kind.lower()}): one of them can be worn.")
+    return found
 
 
 def _skill_of_a_type_ruled_out(draft: Draft, catalogue: Catalogue, words: Vocabulary) -> None:

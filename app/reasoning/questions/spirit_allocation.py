@@ -17,6 +17,7 @@ from app.knowledge.gems import (
     is_spell,
     level_required,
     tags,
+    usual_spirit,
 )
 from app.knowledge.weapons import weapon_words
 from app.knowledge.words import by_phrase, listing, named
@@ -36,10 +37,6 @@ from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, chec
 from app.reasoning.questions.brief import Brief
 
 _ODD = frozenset({"meta", "trigger", "invocation"})
-_BY_LEVEL = ((65, 100.0), (45, 60.0), (20, 30.0))
-"""Spirit that quest rewards have usually given from this level on."""
-_FROM_GEAR = 30.0
-_SCEPTRE = 100.0
 
 
 class SpiritAnswer(ExploreAnswer):
@@ -120,10 +117,8 @@ class SpiritQuestion(QuestionKind[SpiritAnswer]):
 
 def _available(brief: Brief) -> float:
     """Return the Spirit that a character of this level and gear can plausibly reserve."""
-    quests = next((points for level, points in _BY_LEVEL if brief.demands.level >= level), 0.0)
     delivery = brief.decided(SubProblemName.DAMAGE_DELIVERY, DeliveryChoice)
-    sceptre = _SCEPTRE if delivery and "Sceptre" in delivery.weapon_types else 0.0
-    return quests + sceptre + (_FROM_GEAR if brief.demands.level >= 65 else 0.0)
+    return usual_spirit(brief.demands.level, sceptre=delivery is not None and "Sceptre" in delivery.weapon_types)
 
 
 def _score(brief: Brief, gem: GemFact) -> float:

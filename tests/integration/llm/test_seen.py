@@ -21,6 +21,7 @@ from app.reasoning.base import ReasoningContext
 from app.reasoning.llm.conversation import MOST_ROUNDS
 from app.service.presentation import as_text, presentation_of
 from tests.fakes.llm_bench import DELIVERY, llm_bench, llm_settings
+from tests.fakes.llm_player import Player
 from tests.fakes.llm_reader import Reader, written
 from tests.fakes.llm_server import Asked, LlmServer
 from tests.integration.llm.test_builds import Made, make
@@ -116,6 +117,16 @@ async def test_3_words_are_read_as_they_are_meant(tmp_path: Path) -> None:
     assert got.question is not None
     assert got.question.text == "The model: Should it be cold, or damage over time of another kind?"
     assert sum("reads no wish for" in line for line in got.assumptions) == 2
+
+
+async def test_3_wishes_that_cannot_all_be_met_are_put_to_the_model_first(tmp_path: Path) -> None:
+    request = BuildRequest(prompt="level 10 sorceress with archmage")
+    async with LlmServer(Player(use_tools=False)) as server, llm_bench(f"{server.url}/v1", tmp_path) as bench:
+        got = await bench.reasoner.extract(request, bench.world)
+        (asked,) = server.requests
+    line = "Archmage can first be used at level 58, and the character is level 10: both cannot be had."
+    assert line in asked.block("assumed")
+    assert line in got.assumptions, "and told, before anything is built"
 
 
 async def test_7_weights_are_absolute_and_labels_need_not_be_exact(tmp_path: Path) -> None:

@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.llm_bench import KEY, PROMPT
+from app.console.exits import Exit
+from app.console.transcripts import record_build, replay_file
+from app.model.names import Effort
+from app.model.record import BuildRequest
+from tests.fakes.llm_bench import KEY, PROMPT, llm_settings
 from tests.fakes.llm_player import Player, recorded
 from tests.fakes.llm_server import Asked, LlmServer, Reaction, Status
 from tests.fakes.shell import run
@@ -69,6 +73,20 @@ async def test_a_build_is_recorded_and_made_again_without_a_model(tmp_path: Path
     assert report["now"] == report["was"] == told[-1]
     check_spending(report["spending"], asked)
     await asyncio.to_thread(check_difference, tmp_path, told)
+
+
+@pytest.mark.deep
+@pytest.mark.pob
+async def test_a_replay_on_pob_asks_and_ends_as_recorded(tmp_path: Path, pob_path: Path) -> None:
+    player = Player(recorded("lightning_sorceress"))
+    del player.answers["explore-spirit_allocation"]
+    request = BuildRequest(prompt=PROMPT, level=12, effort=Effort.QUICK, engine="pob", reasoner="llm")
+    own: dict[str, Any] = {"engine": "pob", "pob_path": pob_path, "data_dir": tmp_path}
+    async with LlmServer(player) as server:
+        settings = llm_settings(f"{server.url}/v1", tmp_path, **own)
+        assert await record_build(settings, request, tmp_path / "t.jsonl", False) in (Exit.OK, Exit.CAVEATS)
+    alone = llm_settings(None, tmp_path, **own, llm_model=None)
+    assert await replay_file(alone, tmp_path / "t.jsonl", False) is Exit.OK
 
 
 def check_spending(rows: list[dict[str, Any]], asked: int) -> None:
