@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tests.reading.build_file import BuildFile, Item, bounds, shape
+from tests.reading.build_file import BuildFile, Item, bounds, chosen, shape
 
 _MARKS = {"✓": "met", "✗": "unmet", "-": "no effect", "?": "not understood"}
 
@@ -538,6 +538,13 @@ def _group(reader: Reader, text: str, of: str) -> Faults:
         yield f"no group of the file has {told}"
 
 
+def _of_set(reader: Reader, text: str, of: str) -> Faults:
+    """Passives that only one weapon set has."""
+    held = chosen(reader.file.root, "Tree").find(f"WeaponSet{of}")
+    known = 0 if held is None else len([one for one in (held.get("nodes") or "").split(",") if one])
+    yield from reader.number(text, float(known))
+
+
 def _loadout(reader: Reader, text: str, of: str) -> Faults:
     """The build at a level: the file's loadout of that title, calculated anew."""
     found = re.fullmatch(
@@ -593,6 +600,7 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "part": (r"\d+", _over_time),
     "shares": (r"\d+% \w+(?:(?:, | and )\d+% \w+)*", _shares),
     "config": (r"\w+", _config),
+    "of_set": (r"\d+", _of_set),
     "group": (r".+?", _group),
     "loadout": (r".+ · .+ life.*", _loadout),
     "any": (r".+?", _nothing),
