@@ -26,6 +26,8 @@ class Reader:
 
     file: BuildFile
     sections: Mapping[str, list[str]]
+    drafts: Sequence[tuple[float, float]] = ()
+    """Damage and effective hit points of the drafts that were raced: nobody else can know them."""
     faults: list[str] = field(default_factory=list)
     read: int = 0
     own: str = ""
@@ -538,6 +540,24 @@ def _group(reader: Reader, text: str, of: str) -> Faults:
         yield f"no group of the file has {told}"
 
 
+def _drafted(reader: Reader, text: str, of: str) -> Faults:
+    """Figures of a draft that was raced, as they were written down."""
+    told = re.fullmatch(r"([\d.,]+)(k?) DPS / ([\d.,]+)(k?) EHP", text)
+    assert told is not None
+    pairs = [
+        (float(one.replace(",", "")), 1000.0 if k else 1.0, one) for one, k in (told.groups()[:2], told.groups()[2:])
+    ]
+
+    def fits(known: tuple[float, float]) -> bool:
+        return all(
+            abs(value * k - one) <= 0.5001 * k / 10 ** len(as_text.partition(".")[2])
+            for (value, k, as_text), one in zip(pairs, known, strict=True)
+        )
+
+    if not any(fits(one) for one in reader.drafts):
+        yield f"no draft had {text}"
+
+
 def _of_set(reader: Reader, text: str, of: str) -> Faults:
     """Passives that only one weapon set has."""
     held = chosen(reader.file.root, "Tree").find(f"WeaponSet{of}")
@@ -600,6 +620,7 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "part": (r"\d+", _over_time),
     "shares": (r"\d+% \w+(?:(?:, | and )\d+% \w+)*", _shares),
     "config": (r"\w+", _config),
+    "drafted": (r"[\d.,]+k? DPS / [\d.,]+k? EHP", _drafted),
     "of_set": (r"\d+", _of_set),
     "group": (r".+?", _group),
     "loadout": (r".+ · .+ life.*", _loadout),

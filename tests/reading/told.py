@@ -69,7 +69,13 @@ def faults_in(told: Told, file: BuildFile) -> list[str]:
         for key, value in file.stored.items()
         if key in file.figures and abs(min(value, 1e12) - file.figures[key]) > 0.005 * max(1.0, abs(file.figures[key]))
     ]
-    return [*Reader(file, sections).whole(), *stale, *_alike(told, sections, file)]
+    race = (yaml.safe_load(told.state) or {}).get("race") or {}
+    drafts = [
+        (one["dps"], one["ehp"])
+        for way in race.get("contenders", [])
+        for one in (*way["figures"], *way["by_ascendancy"].values())
+    ]
+    return [*Reader(file, sections, drafts).whole(), *stale, *_alike(told, sections, file)]
 
 
 async def faults_of(engine: Engine, told: Told) -> list[str]:
