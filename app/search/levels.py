@@ -55,8 +55,8 @@ SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 6, 12, 12, 16
 """Bounds per level: supports tried alone and in sets, affixes of a weapon, skills instead of the main one, things given
 up for an attribute."""
 
-WEAK = 3.0
-"""A main skill that another one outdoes this many times is not what one levels with yet."""
+WEAK = 2.0
+"""A main skill that another one outdoes this many times, both without supports, is not what one levels with yet."""
 
 TREE = TreeLimits(reach=10, rounds=3, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=120)
 """How the points of a level are spent among the passives of the finished tree."""
@@ -173,9 +173,7 @@ class LevelSearch:
         rated = sum(rate > 0 for rate in rates)
         there = f"{name} can be used from level {start} on"
         if own:
-            weak = (
-                f"but without what it needs deals {rates[0]:,.0f} a second here, {skills[best].name} {rates[best]:,.0f}"
-            )
+            weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
             return incumbent, f"{there}, {weak}: the best measured of {rated} skills with the same weapon"
         return incumbent, f"{there}; until then the best measured of {rated} skills with the same weapon"
 

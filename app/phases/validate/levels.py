@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.core.errors import BadImport, EngineError
+from app.core.errors import BadImport, EngineError, InvalidTransition
 from app.core.spans import SpanKind, span
 from app.engine.files.loadouts import with_loadouts, without_levelling
 from app.model.base import changed
@@ -53,7 +53,7 @@ class WithLoadouts:
         ended = result.trigger in _ENDS and state.blueprint is not None and state.stats is not None
         if not ended or xml is None or is_unchanged(ctx, state):
             return result
-        last = replace(ctx, state=state, xml=xml, invariants=result.invariants or ctx.invariants)
+        last = replace(ctx, state=changed(state, guide=guide), xml=xml, invariants=result.invariants or ctx.invariants)
         reason = without(last)
         try:
             if not reason:
@@ -92,7 +92,7 @@ class WithLoadouts:
         last = LevelDraft(state.blueprint.level, finished, [], [], True, "the finished build")
         made = await _told(ctx, last, state.stats, Inspection())
         told.append(changed(made, title=f"{FINAL} {last.level}", changes=changes_at(last, drafts[-1], nodes)))
-        guide = changed(state.guide, loadouts=told, **passive_steps(finished, nodes))
+        guide = changed(state.guide, loadouts=told, no_loadouts="", **passive_steps(finished, nodes))
         notes = changed(state.construction.notes, evaluations=state.construction.notes.evaluations + panel.trials)
         state = changed(state, blueprint=finished, guide=guide, construction=changed(state.construction, notes=notes))
         return state, with_loadouts(without_levelling(xml), f"{FINAL} {last.level}", files, level_by_points=exact)
@@ -115,8 +115,10 @@ def without(ctx: PhaseContext) -> str:
         return "Quick effort makes no levelling loadouts; normal effort does."
     if ctx.demands.level <= LEVELS[0]:
         return f"The build is for level {ctx.demands.level}; loadouts begin at level {LEVELS[0]}."
-    if any(sub.decision is None for sub in ctx.state.sub_problems.values()):
-        return "Not all questions of the build were decided."
+    try:
+        plan_of(ctx.state.sub_problems)
+    except InvalidTransition as error:
+        return f"They need a plan: {error.message}."
     return ""
 
 
