@@ -34,7 +34,7 @@ LEVEL = 24
 
 REASONERS: tuple[ReasonerChoice, ...] = ("rules", "llm")
 MOST_NEW, LEAST_SHARE = 60_000, 0.7
-MOST_TRIED = 1.5
+MOST_TRIED = 1.35
 """How many times the rules' evaluations a model's build may come to, with what is tried for its ideas."""
 
 
