@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -34,8 +35,11 @@ PROMPTS = {
 }
 KEPT = os.environ.get("BUILDWRIGHT_KEPT_BUILDS")
 
-NEAR = 0.95
-"""Least share of the figures of a tree of the same size that is grown from nothing."""
+NEAR, LEAST = 0.95, 0.85
+"""Share of the figures of a tree of the same size that is grown from nothing: of a class's levels together, of each.
+
+Passives on the way are among those of the finished tree, which no tree grown for one level is bound to.
+"""
 
 AUTHORS = {30: "Level 30 {03}", 50: "Level 50 {05}"}
 """The levelling trees of titan_72 that the warrior's are held against."""
@@ -87,10 +91,12 @@ async def test_every_prefix_is_valid_and_near_the_best_of_its_size(
         file = next(at for at in real_builds if at.stem == "titan_72")
         for level, title in AUTHORS.items():
             one = next(one for one in found if one.told.level == level)
-            trees[level] = await against_author(ctx, one, file, title)
-            print(f"  {level}: titan_72 {trees[level]}")
-            assert trees[level].ratio >= 1.0
-    assert min(one.ratio for one in trees.values()) >= NEAR, {level: str(one) for level, one in trees.items()}
+            author = await against_author(ctx, one, file, title)
+            print(f"  {level}: titan_72 {author}")
+            assert author.ratio >= 1.0
+    ratios = [one.ratio for one in trees.values()]
+    assert min(ratios) >= LEAST
+    assert math.prod(ratios) ** (1 / len(ratios)) >= NEAR
 
 
 async def against_author(ctx: SearchContext, one: Seen, path: Path, title: str) -> Trees:
