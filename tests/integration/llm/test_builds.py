@@ -108,7 +108,8 @@ async def test_every_phase_is_answered_by_the_model_on_sketch(player: Player, tm
 
 
 @pytest.mark.pob
-@pytest.mark.parametrize("level", [24, pytest.param(90, marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("level", [24, 90])
 async def test_every_phase_is_answered_by_the_model_on_pob(
     player: Player, tmp_path: Path, pob_path: Path, level: int
 ) -> None:

@@ -75,7 +75,6 @@ async def test_a_build_is_recorded_and_made_again_without_a_model(tmp_path: Path
     await asyncio.to_thread(check_difference, tmp_path, told)
 
 
-@pytest.mark.deep
 @pytest.mark.pob
 async def test_a_replay_on_pob_asks_and_ends_as_recorded(tmp_path: Path, pob_path: Path) -> None:
     player = Player(recorded("lightning_sorceress"))
