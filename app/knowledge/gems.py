@@ -134,6 +134,11 @@ def deals_damage(gem: GemFact) -> bool:
     return "spell" in own and bool(own & {"damage", "damageovertime", "totem"})
 
 
+def can_be_cut(gem: GemFact) -> bool:
+    """Say whether a character can have the gem: a skill without a tier is granted by an item, or by nothing."""
+    return gem.tier > 0
+
+
 def can_be_main(gem: GemFact) -> bool:
     """Say whether a build can be made around the skill: modelled, and either deals damage or brings minions."""
     return gem.kind == "active" and gem.modelled and (deals_damage(gem) or is_minion(gem))

@@ -11,7 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.knowledge.exclusions import Exclusions
-from app.knowledge.gems import can_be_main, damage_types_of, gem_requirement, is_minion, is_spell, level_required, tags
+from app.knowledge.gems import (
+    can_be_cut,
+    can_be_main,
+    damage_types_of,
+    gem_requirement,
+    is_minion,
+    is_spell,
+    level_required,
+    tags,
+)
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import word_of
 from app.model.base import changed
@@ -186,10 +195,10 @@ class LevelSearch:
         main, own = self._main, tags(self._main)
 
         def is_open(fact: GemFact) -> bool:
-            early = fact.kind == "active" and usable_level(fact, self.ctx.demands.level) > 0 and fact.spirit == 0
+            early = can_be_cut(fact) and usable_level(fact, self.ctx.demands.level) > 0
             fits = not fact.weapon_types or any(usable_with(words, held) for words in fact.weapon_types)
             kind = is_spell(fact) == is_spell(main) and is_minion(fact) == is_minion(main)
-            plain = not tags(fact) & ASIDE and can_be_main(fact) and not fact.monsters
+            plain = not tags(fact) & ASIDE and can_be_main(fact) and not fact.monsters and fact.spirit == 0
             return early and fits and kind and plain and fact.id != main.id and not excluded.gem(fact)
 
         found = [fact for fact in self._facts.values() if is_open(fact)]

@@ -9,6 +9,7 @@ import pytest
 
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
+from app.knowledge.gems import can_be_cut
 from tests.loadouts import added, finished, passives, seen
 
 pytestmark = [pytest.mark.pob, pytest.mark.timeout(900)]
@@ -39,3 +40,11 @@ async def test_the_way_of_a_young_warrior(fresh: ProcessEngine, pob_path: Path, 
         await session.load(xml)
         assert (await session.blueprint()).level == 20
         assert (await session.stats()).dps == state.stats.dps if state.stats else None
+
+
+async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> None:
+    """Found on the way of a lightning sorceress: "His Scattering Calamity" at level 30, which no gem is cut to."""
+    gems = {gem.name: gem for gem in await fresh.facts.gems() if gem.kind == "active"}
+    assert not [name for name, gem in gems.items() if name.startswith("His ") and can_be_cut(gem)]
+    assert all(can_be_cut(gems[name]) for name in ("Spark", "Arc", "Ball Lightning", "Raging Spirits", "Enfeeble"))
+    assert all(gem.colour is not None for gem in gems.values() if can_be_cut(gem))

@@ -580,10 +580,12 @@ def _loadout(reader: Reader, text: str, of: str) -> Faults:
     there = Reader(file, {})
     yield from _group(there, found[2], "")
     plain = [one for one in file.nodes if one.ascendancy is None and one.kind != "start"]
+    other = chosen(file.root, "Tree").find("WeaponSet2")
+    idle = 0 if other is None else len([one for one in (other.get("nodes") or "").split(",") if one])
     inside = [one for one in file.nodes if one.ascendancy is not None and one.kind != "ascendancy_start"]
-    for told, known in ((found[3], plain), (found[4] or "0", inside)):
-        if int(told) != len(known):
-            yield f"{told} passives are told, the file has {len(known)}"
+    for told, known in ((found[3], len(plain) - idle), (found[4] or "0", len(inside))):
+        if int(told) != known:
+            yield f"{told} passives are told, the file has {known}"
     for told, key in ((found[5], "TotalEHP"), (found[6], "Life")):
         yield from there.number(told, there.figure(key))
     if not {one.name for one in file.nodes} <= {one.name for one in own.nodes}:

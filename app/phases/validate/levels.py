@@ -145,7 +145,8 @@ async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: 
     nodes = {node.id: node for node in await ctx.engine.facts.nodes()}
     main = blueprint.main
     assert main is not None
-    mine = [nodes[node.id] for node in blueprint.nodes if node.id in nodes]
+    here = (0, blueprint.weapon_set)  # the other set's passives are bought with the same points
+    mine = [nodes[node.id] for node in blueprint.nodes if node.id in nodes and node.weapon_set in here]
     spent = [node for node in mine if node.ascendancy is None]
     listed = await shopping_list(ctx.engine.facts, blueprint)
     lacking = [one for one in inspection.requirements if one.required > one.available]

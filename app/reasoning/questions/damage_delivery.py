@@ -11,6 +11,7 @@ from app.core.errors import LlmBadOutput
 from app.engine.base import Facts
 from app.knowledge.gems import (
     ELEMENTS,
+    can_be_cut,
     can_be_main,
     cost_per_second,
     dealt,
@@ -215,7 +216,7 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
     if judged.gem.monsters:
         return False
     known = points["experience"] >= KNOWN
-    granted = judged.gem.tier == 0 and any(gem.tier for gem in brief.catalogue.active)
+    granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))
     awkward = points["handling"] < LEAST_HANDLING or granted or tags(judged.gem) & TO_BE_BROKEN
     return known or not awkward
 

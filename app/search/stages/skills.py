@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.knowledge.gems import DAMAGE_TYPES, can_be_main, dealt, is_minion, level_required, tags
+from app.knowledge.gems import DAMAGE_TYPES, can_be_cut, can_be_main, dealt, is_minion, level_required, tags
 from app.knowledge.named import named_in
 from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
@@ -279,7 +279,7 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
     found = [
         fact
         for fact in sorted(facts.values(), key=lambda fact: fact.id)
-        if fact.kind == "active" and fact.colour is not None and fact.tier > 0 and fact.id not in excluded
+        if fact.kind == "active" and can_be_cut(fact) and fact.id not in excluded
         if level_required(fact) <= ctx.demands.level and brought_about(fact, used, shares)
     ]
     alone = ONE_BUTTON in ctx.invariants.listed("style")
