@@ -112,3 +112,20 @@ class ChatModel(Protocol):
             LlmRejected: other 4xx or a redirect. LlmBadOutput: the answer is not the provider's format.
         """
         ...
+
+
+class OuterChat:
+    """What a chat model over another one shares with it: the wire format and the name that requests ask for."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self._inner = inner
+
+    @property
+    def provider(self) -> str:
+        """Return the wire format: openai or anthropic."""
+        return self._inner.provider
+
+    @property
+    def model(self) -> str:
+        """Return the model name that requests ask for."""
+        return self._inner.model

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from app.core.config import LlmStep
 from app.core.errors import InputError, LlmError, LlmRejected
-from app.llm.base import FREE, ChatModel, Form, Message, Reply, ToolSpec
+from app.llm.base import FREE, ChatModel, Form, Message, OuterChat, Reply, ToolSpec
 from app.model.base import Model
 from app.model.record import BuildRequest
 
@@ -181,21 +181,26 @@ class TranscriptFile:
         return RecordingModel(step, model, self.keep)
 
 
-class RecordingModel:
+class _ExchangeModel(OuterChat):
+    """A chat model that makes an exchange of each request."""
+
+    def __init__(self, step: str, inner: ChatModel) -> None:
+        super().__init__(inner)
+        self._step = step
+
+    def _exchange(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], max_output_tokens: int, form: Form
+    ) -> Exchange:
+        request = ChatRequest(messages=[*messages], tools=[*tools], max_output_tokens=max_output_tokens, form=form)
+        return Exchange(step=step_of(messages, self._step), model=self.model, request=request)
+
+
+class RecordingModel(_ExchangeModel):
     """A chat model of which everything said is kept."""
 
     def __init__(self, step: str, inner: ChatModel, keep: Callable[[Exchange], None]) -> None:
-        self._step, self._inner, self._keep = step, inner, keep
-
-    @property
-    def provider(self) -> str:
-        """Return the wire format: openai or anthropic."""
-        return self._inner.provider
-
-    @property
-    def model(self) -> str:
-        """Return the model name that requests ask for."""
-        return self._inner.model
+        super().__init__(step, inner)
+        self._keep = keep
 
     async def complete(
         self,
@@ -205,8 +210,7 @@ class RecordingModel:
         form: Form = FREE,
     ) -> Reply:
         """Ask the model, and keep what it said or how it failed; errors as in `ChatModel.complete`."""
-        request = ChatRequest(messages=[*messages], tools=[*tools], max_output_tokens=max_output_tokens, form=form)
-        begun = Exchange(step=step_of(messages, self._step), model=self.model, request=request)
+        begun = self._exchange(messages, tools, max_output_tokens, form)
         try:
             reply = await self._inner.complete(messages, tools, max_output_tokens, form)
         except LlmError as error:
@@ -258,21 +262,12 @@ class Replay:
         raise _ERRORS.get(failure.code, LlmRejected)(failure.message)
 
 
-class ReplayingModel:
-    """A chat model that says what `answer` gives for each request, without any connection."""
+class ReplayingModel(_ExchangeModel):
+    """A chat model that says what `answer` gives for each request; the model whose name it has is never asked."""
 
     def __init__(self, step: str, named: ChatModel, answer: Callable[[Exchange], Reply]) -> None:
-        self._step, self._named, self._answer = step, named, answer
-
-    @property
-    def provider(self) -> str:
-        """Return the wire format: openai or anthropic."""
-        return self._named.provider
-
-    @property
-    def model(self) -> str:
-        """Return the model name that requests ask for."""
-        return self._named.model
+        super().__init__(step, named)
+        self._answer = answer
 
     async def complete(
         self,
@@ -282,5 +277,4 @@ class ReplayingModel:
         form: Form = FREE,
     ) -> Reply:
         """Return the recorded answer, or raise the recorded error."""
-        request = ChatRequest(messages=[*messages], tools=[*tools], max_output_tokens=max_output_tokens, form=form)
-        return self._answer(Exchange(step=step_of(messages, self._step), model=self.model, request=request))
+        return self._answer(self._exchange(messages, tools, max_output_tokens, form))

@@ -158,6 +158,11 @@ class Attribute(StrEnum):
     DEXTERITY = "dex"
     INTELLIGENCE = "int"
 
+    @property
+    def word(self) -> str:
+        """The attribute's whole name, in lower case."""
+        return self.name.lower()
+
 
 class Demand(StrEnum):
     """What a conflict asks of the next answer to a question; carried by suggestions and constraints."""

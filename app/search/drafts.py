@@ -146,8 +146,7 @@ async def supported(work: DraftWork) -> DraftResult:
     rules = await support_rules(replace(work.ctx, blueprint=incumbent.blueprint), incumbent, main, facts)
     offered = [i for i in await work.ctx.engine.facts.supports_for(work.ctx.plan.delivery.skill_id) if i in facts]
     allowed = [i for i in offered if rules.allows(facts[i])]
-    spoken = {i: mentions([facts[i].description, *facts[i].tags], rules.keywords) for i in allowed}
-    allowed.sort(key=lambda i: (i not in rules.required, -spoken[i], i))
+    allowed.sort(key=lambda i: (i not in rules.required, -rules.spoken(facts[i]), i))
     screened = allowed[: max(1, int(work.left * SCREENED))]
     room = support_slots(work.ctx.demands.level)
     short = max(room, (work.left - len(screened)) // max(1, room))

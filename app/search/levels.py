@@ -7,7 +7,7 @@ finished build takes: every tree is the beginning of the next one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from app.knowledge.exclusions import Exclusions
@@ -52,7 +52,7 @@ from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import ParallelSession
-from app.search.skills.gems import by_id, gem, mentions, usable_level, with_supports
+from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with
 from app.search.skills.supports import SupportSelection
 from app.search.stages.skills import founded, support_rules
@@ -239,8 +239,8 @@ class LevelSearch:
         allowed = [i for i in offered if rules.allows(self._facts[i])]
         final = {one.gem_id for one in (self.finished.main.gems[1:] if self.finished.main else [])}
         families = {self._facts[i].family for i in final if i in self._facts} - {None}
-        spoken = {i: mentions([self._facts[i].description, *self._facts[i].tags], rules.keywords) for i in allowed}
-        allowed.sort(key=lambda i: (i not in final, self._facts[i].family not in families, -spoken[i], i))
+        fact = self._facts
+        allowed.sort(key=lambda i: (i not in final, fact[i].family not in families, -rules.spoken(fact[i]), i))
         rules = replace(rules, exchanges=False, short_list=SHORT_LIST, required=())
         await SupportSelection(incumbent, main, rules, self._facts).run(allowed[:SCREENED])
 
@@ -306,7 +306,7 @@ class LevelSearch:
         if item is None or item.rarity != "RARE":
             return
         pool = await slot_pool(self.ctx, slot, [self._bases[item.base]])
-        said = f"# to {NAMES[attribute]}"
+        said = f"# to {attribute.word}"
         option = next(
             (o for o in pool.options() if o.kind == "suffix" and wording(pool.affixes[o.id].lines) == said), None
         )
@@ -330,7 +330,7 @@ class LevelSearch:
                 light = (b for b in best_first(alike) if b.requirements.get(attribute.value, 0) <= there)
                 weaker = next(light, None)
                 self.caveats.append(
-                    f"{item.base} asks for more {NAMES[attribute]} than there is, so something weaker is worn"
+                    f"{item.base} asks for more {attribute.word} than there is, so something weaker is worn"
                 )
                 level = self.ctx.demands.floors.gear.max_affix_level
                 return [Equip(item=plain_item(slot, weaker, level)) if weaker is not None else Unequip(slot=slot)]
@@ -349,10 +349,3 @@ class LevelSearch:
         dropped = next((g for g in reversed(kept) if self._facts[g.gem_id].colour == attribute.value), None)
         kept = [g for g in kept if g is not dropped] if dropped is not None else kept[:-1]
         return [SetGroup(index=blueprint.main_group, group=with_supports(main, kept))]
-
-
-NAMES: Mapping[Attribute, str] = {
-    Attribute.STRENGTH: "strength",
-    Attribute.DEXTERITY: "dexterity",
-    Attribute.INTELLIGENCE: "intelligence",
-}

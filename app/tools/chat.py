@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from app.core.errors import BudgetExceeded, LlmBusy, LlmError
-from app.llm.base import CHARS_PER_TOKEN, FREE, ChatModel, Form, Judge, Message, Reply, ToolSpec, Usage
+from app.llm.base import CHARS_PER_TOKEN, FREE, ChatModel, Form, Judge, Message, OuterChat, Reply, ToolSpec, Usage
 from app.llm.prices import CallCost, PriceTable
 from app.model.events import ANSWER_REJECTED, CallOutcome, ToolKind
 from app.tools.limits import CHAT, BuildBudget, Forecast
@@ -22,7 +22,7 @@ LONGEST_WAIT_S: Final = 20.0
 _LEAST_OUTPUT = 256
 
 
-class RecordedChat:
+class RecordedChat(OuterChat):
     """The language model of one step: each request becomes a tool event `llm.chat` with usage and cost.
 
     Failures that a repeat can help are tried three times in all, waiting as long as the provider asks.
@@ -31,21 +31,11 @@ class RecordedChat:
     def __init__(
         self, inner: ChatModel, tools: ToolRunner, scope: Scope, budget: BuildBudget, prices: PriceTable
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._tools = tools
         self._scope = scope
         self._budget = budget
         self._prices = prices
-
-    @property
-    def provider(self) -> str:
-        """Return the wire format: openai or anthropic."""
-        return self._inner.provider
-
-    @property
-    def model(self) -> str:
-        """Return the model name that requests ask for."""
-        return self._inner.model
 
     async def complete(
         self,

@@ -9,6 +9,7 @@ from app.core.ids import new_call_id
 from app.model.blueprint import Blueprint
 from app.model.constraints import Invariant, InvariantSet, Question
 from app.model.events import CallOutcome, ToolEvent, ToolKind
+from app.model.guide import Loadout
 from app.model.names import BuildStatus, Outcome, Phase, Provenance, SubProblemName, SubProblemStatus
 from app.model.record import BuildRecord, BuildRequest, ReasonerVersion
 from app.model.state import BuildState, Snapshot
@@ -136,3 +137,23 @@ def _answers() -> dict[SubProblemName, SubProblem]:
             decision=Decision(name="Stormweaver", choice=who, reason="lightning"),
         ),
     }
+
+
+def a_loadout() -> Loadout:
+    """Return the build at level 30 on its way, with another skill."""
+    return Loadout(
+        title="Levelling 30",
+        level=30,
+        points=37,
+        ascendancy_points=2,
+        skill="Zap",
+        is_main_skill=False,
+        why="Boom can be used from level 41 on",
+        supports=["Faster"],
+        dps=1234.5,
+        ehp=999.0,
+        life=400.0,
+        engine=ENGINE,
+        changes=["Use Zap instead of Bolt."],
+        caveats=["Hat asks for 9 str"],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from app.engine.pob.backend import PobBackend
+from app.engine.process import ProcessEngine
 from app.engine.protocol import Refused
 from tests.conftest import pob_home
 
@@ -169,3 +170,12 @@ def rare(
         "prefixes": [{"id": name, "roll": roll} for name in prefixes or []],
         "suffixes": [{"id": name, "roll": roll} for name in suffixes or []],
     }
+
+
+@pytest.fixture
+async def fresh(pob_path: Path) -> AsyncIterator[ProcessEngine]:
+    """Path of Building in processes that made none of a test's builds."""
+    engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
+    await engine.start()
+    yield engine
+    await engine.close()

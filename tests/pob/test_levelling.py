@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -43,14 +42,6 @@ Passives on the way are among those of the finished tree, which no tree grown fo
 
 AUTHORS = {30: "Level 30 {03}", 50: "Level 50 {05}"}
 """The levelling trees of titan_72 that the warrior's are held against."""
-
-
-@pytest.fixture
-async def fresh(pob_path: Path) -> AsyncIterator[ProcessEngine]:
-    engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
-    await engine.start()
-    yield engine
-    await engine.close()
 
 
 async def kept(name: str, pob_path: Path, folder: Path) -> BuildRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,6 @@ from app.knowledge.gems import can_be_cut
 from tests.loadouts import added, finished, passives, seen
 
 pytestmark = [pytest.mark.pob, pytest.mark.timeout(900)]
-
-
-@pytest.fixture
-async def fresh(pob_path: Path) -> AsyncIterator[ProcessEngine]:
-    engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
-    await engine.start()
-    yield engine
-    await engine.close()
 
 
 async def test_the_way_of_a_young_warrior(fresh: ProcessEngine, pob_path: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ _SETS = {
     "ItemSet": ("Items", "activeItemSet"),
     "ConfigSet": ("Config", "activeConfigSet"),
 }
-"""Per kind of set its section and the attribute that says which is active: a position for trees, else an id."""
+"""Per kind of set its section and the attribute that says which is active: an id, or a position for trees."""
 
 
 def titles(xml: bytes) -> list[str]:
@@ -29,7 +29,10 @@ def titles(xml: bytes) -> list[str]:
     Raises:
         BadImport: this is not a PoB 2 build, or it exceeds the bounds for untrusted XML.
     """
-    root = read(xml)
+    return _titles(read(xml))
+
+
+def _titles(root: etree._Element) -> list[str]:
     if any(root.find(section) is None for section, _ in _SETS.values()):
         return []
     found = {tag: [str(one.get("title")) for one in _sets(root, tag) if one.get("title")] for tag in _SETS}
@@ -84,8 +87,8 @@ def without_levelling(xml: bytes) -> bytes:
     """
     if f'title="{LEVELLING} '.encode() not in xml:  # most files; they are not even read
         return xml
-    unwanted = {title for title in titles(xml) if title.startswith(LEVELLING)}
     root = read(xml)
+    unwanted = {title for title in _titles(root) if title.startswith(LEVELLING)}
     before = _worn(root)
     for tag, (section, choice) in _SETS.items():
         kept = _active(root, tag)
@@ -150,14 +153,14 @@ def _sets(root: etree._Element, tag: str) -> list[etree._Element]:
 
 
 def active(root: etree._Element, tag: str) -> etree._Element | None:
-    """Return the set of this kind that is chosen: trees by position, others by id; the first where nothing fits."""
+    """Return the set of this kind that is chosen: by id, else by position; the first where nothing fits."""
     section, choice = _SETS[tag]
     parent = root.find(section)
     sets = [] if parent is None else parent.findall(tag)
     chosen = "1" if parent is None else parent.get(choice, "1")
-    if tag == "Spec" and chosen.isdigit() and 0 < int(chosen) <= len(sets):
-        return sets[int(chosen) - 1]
-    return next((one for one in sets if one.get("id") == chosen), sets[0] if sets else None)
+    at = int(chosen) - 1 if chosen.isdecimal() else 0
+    by_position = sets[at] if 0 <= at < len(sets) else sets[0] if sets else None
+    return next((one for one in sets if one.get("id") == chosen), by_position)
 
 
 def _active(root: etree._Element, tag: str) -> etree._Element:

@@ -12,6 +12,7 @@ from lxml import etree
 
 from app.core.errors import BadImport
 from app.engine.files import xml as xmltext
+from app.engine.files.loadouts import active
 from app.engine.protocol import Refused
 from app.engine.sketch import lines as itemtext
 from app.engine.sketch.gear import ItemEffects, granted_level
@@ -220,18 +221,18 @@ class Loader:
         except BadImport as exc:
             raise Refused(exc.message) from exc
         problems: list[str] = []
-        build, spec = root.find("Build"), _active(root, "Tree", "activeSpec", "Spec")
+        build, spec = root.find("Build"), active(root, "Spec")
         if build is None or spec is None:
             raise Refused("the file has no Build or no Tree")
         if spec.get("treeVersion") != self._pack.game.tree_version:
             raise Refused(f"the sketch engine knows tree {self._pack.game.tree_version} only")
         blueprint = self._character(build, spec, problems)
-        chosen = _active(root, "Skills", "activeSkillSet", "SkillSet")
+        chosen = active(root, "SkillSet")
         skills = chosen.iterfind("Skill") if chosen is not None else ()
         own = [skill for skill in skills if skill.get("source") in (None, "", "nil")]  # not of items and passives
         groups = [group for skill in own if (group := self._group(skill, problems))]
         config: dict[str, ConfigValue] = {}
-        settings = _active(root, "Config", "activeConfigSet", "ConfigSet")
+        settings = active(root, "ConfigSet")
         for entry in settings.iterfind("Input") if settings is not None else []:
             name = entry.get("name", "")
             if (text := entry.get("string")) is not None:
@@ -308,14 +309,14 @@ class Loader:
 
     def _items(self, root: etree._Element, spec: etree._Element, problems: list[str]) -> Iterator[tuple[str, GearItem]]:
         texts = {item.get("id"): (item.text or "").strip() for item in root.iterfind("Items/Item")}
-        worn = _active(root, "Items", "activeItemSet", "ItemSet")
+        worn = active(root, "ItemSet")
         slots = (
             [(s.get("name", ""), s.get("itemId"), s.get("active")) for s in worn.iterfind("Slot")]
             if worn is not None
             else []
         )
         slots += [(f"{JEWEL_SLOT}{s.get('nodeId')}", s.get("itemId"), None) for s in spec.iterfind("Sockets/Socket")]
-        for slot, number, active in slots:
+        for slot, number, switched in slots:
             if not texts.get(number):
                 continue
             parts = itemtext.read(texts[number])
@@ -333,7 +334,7 @@ class Loader:
                 runes=list(parts.runes),
                 prefixes=[AffixRoll(id=i, roll=r) for i, r in parts.prefixes],
                 suffixes=[AffixRoll(id=i, roll=r) for i, r in parts.suffixes],
-                active=active != "false",
+                active=switched != "false",
             )
             yield slot, item if self._is_plain(item, parts) else changed(item, text=texts[number])
 
@@ -344,18 +345,6 @@ class Loader:
         known_runes = all(rune in self._pack.runes or rune == "None" for rune in item.runes)
         known = sum(a is not None for a in affixes) == len(item.prefixes) + len(item.suffixes)
         return known and known_runes and len(parts.explicit) == lines
-
-
-def _active(root: etree._Element, section: str, choice: str, tag: str) -> etree._Element | None:
-    """Return the chosen one of a section's alternatives: by id, else by position."""
-    parent = root.find(section)
-    if parent is None:
-        return None
-    found = parent.findall(tag)
-    wanted = parent.get(choice, "1")
-    by_id = [element for element in found if element.get("id") == wanted]
-    position = _int(wanted, 1) - 1
-    return by_id[0] if by_id else found[position] if 0 <= position < len(found) else found[0] if found else None
 
 
 def _ids(element: etree._Element | None) -> list[int]:

@@ -11,6 +11,7 @@ from app.engine.sketch.gear import ItemEffects, Weapon, Worn
 from app.engine.sketch.lines import mean
 from app.engine.sketch.pack import Effect, Pack, Skill, Support
 from app.model.blueprint import JEWEL_SLOT, MAIN_HAND, OFF_HAND, SWAP, Blueprint, Gem, PassiveNode, SkillGroup
+from app.model.names import Attribute
 
 Stats = dict[str, float]
 Kind = Literal["flat", "inc"]
@@ -121,9 +122,6 @@ def roots(pack: Pack, blueprint: Blueprint) -> list[int]:
     return [chosen.start, *(a.start for a in chosen.ascendancies if a.name == blueprint.ascendancy)]
 
 
-_ATTRIBUTES = {"str": "strength", "dex": "dexterity", "int": "intelligence"}
-
-
 @dataclass(frozen=True, slots=True)
 class SkillUse:
     """An active skill as it is socketed: its gem and the supports that act on it."""
@@ -167,7 +165,7 @@ class Sheets:
         chosen = self._pack.classes.get(blueprint.class_name)
         if chosen is None:
             raise Refused(f"unknown class {blueprint.class_name!r}")
-        stats = dict(zip(_ATTRIBUTES.values(), map(float, chosen.attributes), strict=True))
+        stats = dict(zip((one.word for one in Attribute), map(float, chosen.attributes), strict=True))
         self._add_passives(stats, blueprint.nodes, 2 if swapped else 1)
         self._add_gear(stats, blueprint, worn, swapped)
         hand = worn.get(MAIN_HAND + (SWAP if swapped else ""))
@@ -203,7 +201,7 @@ class Sheets:
             if given:
                 add(stats, given)
             elif node.attribute is not None and self._pack.passives[node.id].kind == "attribute":
-                key = _ATTRIBUTES[node.attribute]
+                key = node.attribute.word
                 stats[key] = stats.get(key, 0.0) + self._pack.game.attribute_passive
 
     def _add_gear(self, stats: Stats, blueprint: Blueprint, worn: dict[str, Worn], swapped: bool) -> None:

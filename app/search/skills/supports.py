@@ -52,6 +52,10 @@ class SupportRules:
         rare = rare or fact.id in self.required
         return usable_level(fact, self.level) > 0 and (rare or not fact.lineage)
 
+    def spoken(self, fact: GemFact) -> int:
+        """Return how many lines of the support speak of the plan's words."""
+        return mentions([fact.description, *fact.tags], self.keywords)
+
     @property
     def room(self) -> int:
         """Return the number of support slots."""
@@ -131,7 +135,7 @@ class SupportSelection:
         useful = [i for i in ranked if self.scores[(i,)] > bare + WORTHWHILE]
         if useful:
             return useful[: self.rules.short_list]
-        spoken = {i: mentions([self.facts[i].description, *self.facts[i].tags], self.rules.keywords) for i in offered}
+        spoken = {i: self.rules.spoken(self.facts[i]) for i in offered}
         return sorted((i for i in offered if spoken[i]), key=lambda i: (-spoken[i], i))[: self.rules.room]
 
     def _fits(self, team: Team, candidate: str) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from app.model.base import changed
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.groups import GroupRole, GroupUse
-from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loadout, Loss, PassiveStep, ShoppingItem
+from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, PassiveStep, ShoppingItem
 from app.model.names import BuildStatus, GearTier
 from app.model.record import BuildFailure
-from app.model.stats import EngineVersion
 from app.model.wishes import WishOutcome, WishState
 from app.service.presentation import as_markdown, as_text, build_name, loadouts, presentation_of, shopping, verdict
 from app.service.view import view_of
-from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
+from tests.fakes.samples import a_complete_record, a_loadout, a_record, an_iterating_record
 
 
 def test_says_everything_that_matters() -> None:
@@ -223,25 +222,6 @@ def test_the_shopping_list_says_what_carries_the_build() -> None:
         ),
         "The same lines at each gear tier: starter 1,200 DPS, 900 EHP · mid 5,000 DPS, 2,000 EHP",
     ]
-
-
-def a_loadout() -> Loadout:
-    return Loadout(
-        title="Levelling 30",
-        level=30,
-        points=37,
-        ascendancy_points=2,
-        skill="Zap",
-        is_main_skill=False,
-        why="Boom can be used from level 41 on",
-        supports=["Faster"],
-        dps=1234.5,
-        ehp=999.0,
-        life=400.0,
-        engine=EngineVersion(name="sketch", version="1", tree_version="0_5", estimate=True),
-        changes=["Use Zap instead of Bolt."],
-        caveats=["Hat asks for 9 str"],
-    )
 
 
 def test_a_loadout_says_what_changes_and_what_does_not_hold() -> None:

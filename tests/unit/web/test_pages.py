@@ -12,16 +12,15 @@ import pytest
 from app.api.application import create_api
 from app.core.spans import SpanKind
 from app.model.base import changed
-from app.model.guide import Guide, Loadout, WornItem
+from app.model.guide import Guide, WornItem
 from app.model.names import Phase
 from app.model.race import Contender, Race
 from app.model.record import BuildRequest
 from app.model.spans import SpanNode, StepTrace
-from app.model.stats import EngineVersion
 from app.model.sub_problems import DeliveryChoice, DraftFigures, Option
 from app.web.browsers import COOKIE
 from app.web.pages import add_pages
-from tests.fakes.samples import a_complete_record, a_record, an_iterating_record
+from tests.fakes.samples import a_complete_record, a_loadout, a_record, an_iterating_record
 from tests.fakes.service import World
 
 HTML = {"accept": "text/html"}
@@ -76,20 +75,11 @@ async def test_the_race_is_shown_with_its_figures_as_drafts() -> None:
 
 async def test_the_way_there_is_shown_with_what_changes_at_each_level() -> None:
     world, record = World(), a_complete_record(1)
-    version = EngineVersion(name="pob", version="1", tree_version="0_5")
-    told = Loadout(
-        title="Levelling 30",
-        level=30,
-        points=37,
-        ascendancy_points=2,
-        skill="Zap",
-        is_main_skill=False,
+    told = changed(
+        a_loadout(),
         why="Boom comes later",
         supports=["<Faster>"],
         gear=[WornItem(slot="Ring 1", base="Iron Ring", lines=["+9 to Life"])],
-        dps=1234.5,
-        engine=version,
-        changes=["Use Zap instead of Bolt."],
     )
     await world.store.insert(changed(record, state=changed(record.state, guide=Guide(loadouts=[told]))))
     async with browser(world) as client:
