@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 from app.core.clock import Clock
 from app.core.config import resource_dir
 from app.core.errors import InputError
+from app.engine.files.loadouts import active
 from app.engine.files.xml import read
 from app.knowledge.claims import FACTS, SAYS, founded, grounds_of
 from app.metrics.documents import Document
@@ -246,8 +247,9 @@ def _unusable(view: BuildView) -> list[str]:
 def _not_in_file(view: BuildView, xml: bytes) -> list[str]:
     """Return what is told of skills and ascendancy and not in the file, and what was planned, is not there nor told."""
     root = read(xml)
-    gems = {gem.get("nameSpec") or "" for gem in root.iter("Gem") if gem.get("enabled") != "false"}
-    have = {gem.get("gemId") or "" for gem in root.iter("Gem") if gem.get("enabled") != "false"}
+    skills = active(root, "SkillSet")  # what is only in a levelling loadout is not in the build
+    enabled = [gem for gem in (root if skills is None else skills).iter("Gem") if gem.get("enabled") != "false"]
+    gems, have = ({gem.get(name) or "" for gem in enabled} for name in ("nameSpec", "gemId"))
     own = next(root.iter("Build"))
     decided = {name: sub.decision for name, sub in view.sub_problems.items() if sub.decision is not None}
     built = {name: one.built for name, one in decided.items() if one.built is not None}

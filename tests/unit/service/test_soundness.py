@@ -64,6 +64,17 @@ def test_a_good_build_has_no_fault() -> None:
     assert faults(record()) == {}
 
 
+def test_what_only_a_levelling_loadout_has_is_not_in_the_build() -> None:
+    skills = XML.partition(b"<Skills>")[2].partition(b"</Skills>")[0]
+    own = b'<SkillSet id="1">' + skills.replace(b"Spark", b"Comet").replace(b'"spark"', b'"comet"') + b"</SkillSet>"
+    way = b'<SkillSet id="2" title="Levelling 30">' + skills + b"</SkillSet>"
+    for chosen, first in ((b"1", own + way), (b"1", way.replace(b'"2"', b'"3"') + own)):
+        xml = XML.replace(b"<Skills>", b'<Skills activeSkillSet="' + chosen + b'">').replace(skills, first)
+        assert "Spark is told and not in the file" in faults(record(), xml)["plan is the build"]
+    xml = XML.replace(b"<Skills>", b'<Skills activeSkillSet="2">').replace(skills, own + way)
+    assert faults(record(), xml) == {}
+
+
 def wish(state: WishState) -> WishOutcome:
     return WishOutcome(wish="at least 90,000 hit points", words="90k", kind="ehp", target=9e4, reached=2e4, state=state)
 
