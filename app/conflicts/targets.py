@@ -54,7 +54,7 @@ def wish_words(row: InvariantType, wanted: float) -> str:
 def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached: float) -> Sequence[Suggestion]:
     """Return what could bring the figure nearer, least disruptive first."""
     name, required, measured = row.name, figure.in_stats(wanted), figure.in_stats(reached)
-    values = Details(required=required, measured=measured, missing=abs(required - measured))
+    values = Details(required=required, measured=measured, missing=abs(required - measured), target=name)
     if name in _DAMAGE:
         ways = [
             advice("more_damage", _SCALING, Demand.MORE_DAMAGE, "weigh damage higher in passives and gear", values),

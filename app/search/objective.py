@@ -9,7 +9,8 @@ sustain, Spirit, attributes) is a guard: it costs in proportion to its shortfall
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -37,6 +38,7 @@ from app.model.stats import (
     elemental_hit,
     recovery,
 )
+from app.model.sub_problems import Constraint
 from app.search.base import SearchContext
 
 PAYMENTS = {
@@ -101,6 +103,11 @@ TARGET_WEIGHT, TARGET_NEAR = 6.0, 0.25
 """Price of having nothing of a target, and the share of it within which a shortfall is felt most: the price levels off
 with distance, so that a target out of reach does not spoil everything else."""
 
+URGED = 8.0
+"""Price, besides, of having nothing of a target that a conflict urges, once for each time: it does not level off, so a
+build goes on towards what it was far from. The first construction does not pay it, because most that is far is out of
+reach, and everything else would be given up for nothing."""
+
 WITHIN_REACH = 4.0
 """Up to this multiple of what is good a target for damage or EHP is a floor; one beyond it is merely worked towards."""
 
@@ -119,7 +126,7 @@ class Objective:
     all. `required`: attribute points needed (str/dex/int), taken from an inspection because a trial does not count
     support colours; a trial's own requirement (gems, items) counts when it is higher. `minima`: metrics that must not
     be lower than this, whatever else is gained. `targets` and `ceilings`: what the user asked metrics to reach, or
-    not to pass.
+    not to pass; `urged`: how often conflicts asked for it again.
     """
 
     floors: Floors
@@ -132,6 +139,7 @@ class Objective:
     minima: Mapping[str, float] = field(default_factory=dict)
     targets: Mapping[str, float] = field(default_factory=dict)
     ceilings: Mapping[str, float] = field(default_factory=dict)
+    urged: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -184,7 +192,10 @@ class Objective:
 
         Targets for resistances are no matter while gear is still going to see to resistances.
         """
-        price = sum(TARGET_WEIGHT * (1.0 - math.exp(-s / TARGET_NEAR)) for s in self.short_of(outputs).values())
+        price = sum(
+            TARGET_WEIGHT * (1.0 - math.exp(-s / TARGET_NEAR)) + URGED * self.urged.get(key, 0) * s
+            for key, s in self.short_of(outputs).items()
+        )
         for metric, least in self.minima.items():
             short = least - outputs.get(metric, 0.0)
             if short > MINIMUM_SLACK * max(1.0, abs(least)):
@@ -315,6 +326,13 @@ def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, fl
     return {"EnergyShield": wanted}, {}
 
 
+def urged(constraints: Sequence[Constraint]) -> dict[str, int]:
+    """Return per metric in how many rounds a conflict asked for a figure of the user's that it does not reach."""
+    rounds = {(c.values.target, c.iteration) for c in constraints if c.values.target is not None}
+    figures = [figure for name, _ in rounds if (figure := INVARIANTS[name].figure) is not None]
+    return dict(sorted(Counter(stat for figure in figures for stat in figure.stats).items()))
+
+
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
 
 
@@ -327,15 +345,19 @@ def objective_for(ctx: SearchContext) -> Objective:
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
     # what a style asks for gives way to what was asked for in figures
     least, most = asked_pool(ctx.invariants, ctx.demands)
-    asked = least | style_targets(ctx.invariants.listed("style"), ctx.demands.level) | asked_figures(ctx.invariants)
+    figures = asked_figures(ctx.invariants)
+    asked = least | style_targets(ctx.invariants.listed("style"), ctx.demands.level) | figures
     life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
+    again = urged(ctx.plan.constraints)
+    asked |= {stat: wanted for stat, wanted in figures.items() if stat in again}
     at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
     return Objective(
         floors=floors,
         targets={stat: value for stat, value in asked.items() if stat not in at_most},
         ceilings=most | {stat: value for stat, value in asked.items() if stat in at_most},
+        urged=again,
         damage_weight=ctx.plan.scaling.damage_weight,
         ehp_weight=ctx.plan.survivability.ehp_weight * ctx.plan.requirements.ehp_weight,
         pressed=frozenset(

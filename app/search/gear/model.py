@@ -23,7 +23,16 @@ from app.model.blueprint import GearItem
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
 from app.search.gear.pool import GearOption, SlotPool, has
 from app.search.gear.values import ASKED, FLAT, PAID_WITH, RECOVERY, OptionValues, Values
-from app.search.objective import HIT_SHARE, NO_RECOVERY, TARGET_NEAR, TARGET_WEIGHT, Objective, lack_segments, segments
+from app.search.objective import (
+    HIT_SHARE,
+    NO_RECOVERY,
+    TARGET_NEAR,
+    TARGET_WEIGHT,
+    URGED,
+    Objective,
+    lack_segments,
+    segments,
+)
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -226,7 +235,8 @@ def _price(problem: GearProblem, key: str) -> float:
     least = problem.demands.least[key]
     scale = max(abs(least), 1.0)
     short = max(0.0, least - problem.worth.now.flat.get(key, 0.0)) / scale
-    return TARGET_WEIGHT * max(1.0, math.exp(-short / TARGET_NEAR) / TARGET_NEAR) / scale
+    urged = URGED * problem.objective.urged.get(key.removeprefix(ASKED), 0)
+    return (TARGET_WEIGHT * max(1.0, math.exp(-short / TARGET_NEAR) / TARGET_NEAR) + urged) / scale
 
 
 def _flat(key: str, values: Values) -> float:

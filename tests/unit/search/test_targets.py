@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from app.model.base import changed
+from app.model.conflicts import Details
 from app.model.constraints import Invariant, InvariantSet
 from app.model.demands import Floor, demands_of
-from app.model.names import Provenance
+from app.model.names import Demand, Provenance
+from app.model.stats import EHP
+from app.model.sub_problems import Constraint
 from app.search.base import SearchContext
 from app.search.gear.loadout import optimise_gear
 from app.search.objective import (
     METRICS,
     TARGET_WEIGHT,
+    URGED,
     WITHIN_REACH,
     Guard,
     Objective,
@@ -72,6 +77,38 @@ def test_the_price_of_a_target_levels_off_with_distance() -> None:
     assert price[2] > price[3] - price[2] > 10 * (price[5] - price[4]) > 0
     assert price[5] < TARGET_WEIGHT
     assert made.missed({"Life": 1000, "ManaCost": 20}) > 0
+
+
+def test_the_price_of_an_urged_target_does_not_level_off() -> None:
+    made = Objective(FLOORS, targets={"Life": 1000})
+    once, twice = (replace(made, urged={"Life": times}) for times in (1, 2))
+    far, near = {"Life": 100.0}, {"Life": 900.0}
+    assert once.missed({"Life": 1000}) == 0
+    gained = [one.missed(far) - one.missed(near) for one in (made, once, twice)]
+    assert [round(after - before, 6) for before, after in pairwise(gained)] == [URGED * 0.8] * 2
+    assert made.missed(far) - made.missed({"Life": 200.0}) < 0.1 * (once.missed(far) - once.missed({"Life": 200.0}))
+
+
+def test_a_round_urges_the_figure_that_it_was_put_for(context: Context) -> None:
+    ctx = replace(context(World()), invariants=asked(life=3000, ehp=20_000, mana=500, chaos_resistance=75))
+    assert objective_for(ctx).urged == {}
+    rounds = [
+        constraint("life", 1),
+        constraint("life", 1),
+        constraint("life", 2),
+        constraint("ehp", 2),
+        constraint(None, 2),
+    ]
+    again = objective_for(replace(ctx, plan=replace(ctx.plan, constraints=rounds)))
+    assert again.urged == {"Life": 2, EHP: 1}
+    assert again.targets == {"Life": 3000, EHP: 20_000, "Mana": 500, "ChaosResist": 75}
+    assert again.floors == objective_for(ctx).floors
+
+
+def constraint(target: str | None, iteration: int) -> Constraint:
+    return Constraint(
+        conflict_id="c", demand=Demand.MORE_EFFECTIVE_LIFE, values=Details(target=target), iteration=iteration
+    )
 
 
 def test_targets_for_resistances_wait_for_gear() -> None:
