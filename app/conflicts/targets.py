@@ -16,6 +16,7 @@ from app.model.stats import DPS
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
 _SCALING = SubProblemName.DAMAGE_SCALING
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
+_ASCENDANCY = SubProblemName.ASCENDANCY
 _SURVIVAL = SubProblemName.SURVIVABILITY
 _SUSTAIN = SubProblemName.RESOURCE_SUSTAIN
 
@@ -60,6 +61,7 @@ def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached
             advice("more_damage", _SCALING, Demand.MORE_DAMAGE, "weigh damage higher in passives and gear", values),
             advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "another weapon type", values),
             advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "another main skill", values),
+            *_other_ascendancy(case, Demand.MORE_DAMAGE, values),
         ]
         kept = [way for way in ways if way.demand is not Demand.OTHER_WEAPON or not case.asked("weapon")]
         return [way for way in kept if way.demand is not Demand.OTHER_SKILL or not case.asked("skill")]
@@ -76,15 +78,20 @@ def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached
     if name in _SLOTS:
         item = changed(values, slot=_SLOTS[name], local=True)
         return [advice("other_item", _NEEDS, Demand.REPLACE_ITEM, f"another item in {_SLOTS[name]}", item)]
-    heavier = "weigh defence higher in passives and gear"
-    return _with_refill(
-        case,
-        Demand.MORE_EFFECTIVE_LIFE,
-        [
-            advice("more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, heavier, values),
-            advice("gear_defence", _NEEDS, Demand.MORE_EFFECTIVE_LIFE, "defences on gear before damage", values),
-        ],
-    )
+    heavier, tougher = "weigh defence higher in passives and gear", Demand.MORE_EFFECTIVE_LIFE
+    ways = [
+        advice("more_layers", _SURVIVAL, tougher, heavier, values),
+        advice("gear_defence", _NEEDS, tougher, "defences on gear before damage", values),
+        *_other_ascendancy(case, tougher, values),
+    ]
+    return _with_refill(case, tougher, ways)
+
+
+def _other_ascendancy(case: Case, demand: Demand, values: Details) -> list[Suggestion]:
+    """Return the way over another ascendancy, where the character has one that nobody asked for."""
+    if case.asked("ascendancy") or case.blueprint.ascendancy is None:
+        return []
+    return [advice("other_ascendancy", _ASCENDANCY, demand, "another ascendancy", values)]
 
 
 def _with_refill(case: Case, demand: Demand, ways: list[Suggestion]) -> list[Suggestion]:

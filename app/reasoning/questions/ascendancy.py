@@ -63,10 +63,13 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
                 rejected_because="the level allows an ascendancy",
             )
             options.insert(0, none)
+        another = brief.constraints(self.name, Demand.MORE_DAMAGE, Demand.MORE_EFFECTIVE_LIFE)
+        tried = {decision.name for decision in brief.prior(self.name)} if another else set()
         return self.choose(
             brief,
             options,
             Provenance.EXPLICIT if brief.explicit("ascendancy") else Provenance.INFERRED,
+            banned=lambda option: option.name in tried,
             forbidden=lambda option: bool(asked in fact.ascendancies and option.name != asked),
         )
 

@@ -74,6 +74,20 @@ async def test_another_skill_is_not_one_that_was_tried(world: FactsEngine) -> No
         ctx = with_decision(ctx, Q.DAMAGE_DELIVERY, found)
 
 
+async def test_a_figure_that_is_urged_gets_another_ascendancy_once_more(world: FactsEngine) -> None:
+    ctx = await plan("spark sorceress", world)
+    first = decision(ctx, Q.ASCENDANCY)
+    assert (await again(ctx, Q.ASCENDANCY, prior_attempts=[first])).name == first.name
+    for kind in (Demand.MORE_DAMAGE, Demand.MORE_EFFECTIVE_LIFE):
+        other = await again(ctx, Q.ASCENDANCY, prior_attempts=[first], constraints=[demand(kind)])
+        assert other.name != first.name
+        assert "tried before" in str({o.name: o.rejected_because for o in other.alternatives}[first.name])
+    named = await plan("spark stormweaver", world)
+    asked = decision(named, Q.ASCENDANCY)
+    kept = await again(named, Q.ASCENDANCY, prior_attempts=[asked], constraints=[demand(Demand.MORE_DAMAGE)])
+    assert kept.name == asked.name == "Stormweaver"
+
+
 async def test_another_skill_for_a_damage_type_deals_it(world: FactsEngine) -> None:
     ctx = await plan("chaos witch", world)
     first = decision(ctx, Q.DAMAGE_DELIVERY)
