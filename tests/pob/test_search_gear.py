@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.process import ProcessEngine
+from app.model.blueprint import Equip
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, floors_for
 from app.model.names import GearTier, Goal
@@ -24,7 +25,10 @@ from app.model.sub_problems import (
 )
 from app.search.base import Plan, SearchContext, StageResult
 from app.search.gear.legality import gear_findings, shopping_list
-from app.search.gear.loadout import optimise_gear
+from app.search.gear.loadout import optimise_gear, pools_of
+from app.search.gear.pool import has, with_option, without_option
+from app.search.gear.values import FLAT, Values, items_of, measure, values_of
+from app.search.incumbent import Incumbent
 from app.search.sessions import Sharing, open_parallel
 from app.search.stages.skills import blank, found
 from tests.pob.legality import illegal_items
@@ -116,3 +120,33 @@ async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, 
     assert values[DPS] > 0
     worn = {entry["slot"] for entry in await shopping_list(engine.facts, result.blueprint)}
     assert {"Weapon 1", "Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet", "Ring 1", "Ring 2"} <= worn
+
+
+@pytest.mark.parametrize("case", ["caster in starter gear", "bow in mid gear"])
+async def test_what_is_measured_once_for_several_slots_is_the_same_in_each(engine: ProcessEngine, case: str) -> None:
+    ctx, result, _, _ = await dressed(engine, case)
+    async with open_parallel(engine, result.blueprint, Sharing(2)) as session:
+        incumbent = await Incumbent.open(replace(ctx, session=session, blueprint=result.blueprint))
+        pools = await pools_of(replace(ctx, session=session, blueprint=result.blueprint))
+        worn = items_of(result.blueprint, pools)
+        before = incumbent.trials
+        found = await measure(incumbent, pools)
+        shared = incumbent.trials - before
+        alone = {
+            o: without_option(worn[p.slot], o) if has(worn[p.slot], o) else with_option(worn[p.slot], o, p)
+            for p in pools
+            for o in p.options()
+            if not (o.kind == "base" and has(worn[p.slot], o))
+        }
+        outputs = await incumbent.outputs_of([[Equip(item=item)] for item in alone.values()])
+    assert shared < 0.8 * len(alone)
+    now = values_of(incumbent.outputs, incumbent.objective)
+    for option, out in ((option, out) for option, out in zip(alone, outputs, strict=True) if out):
+        there, tried = has(worn[option.slot], option) > 0, values_of(out, incumbent.objective)
+        gain = now.minus(tried) if there else tried.minus(now)
+        for one, other in zip(_figures(found.effect[option]), _figures(gain), strict=True):
+            assert one == pytest.approx(other, rel=1e-9, abs=1e-9), option
+
+
+def _figures(values: Values) -> list[float]:
+    return [values.damage, values.life, values.physical, values.elemental, *(values.flat.get(key, 0.0) for key in FLAT)]

@@ -11,7 +11,7 @@ from app.core.errors import UnknownFact
 from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import AffixRoll, Equip, GearItem
-from app.model.facts import AffixFact, BaseFact
+from app.model.facts import AffixFact, BaseFact, RuneFact
 from app.search.base import SearchContext
 from app.search.gear.bases import socket_count, usable
 from app.search.gear.legality import MAX_QUALITY, is_bonded, side_limit, slot_fits
@@ -63,10 +63,14 @@ class SlotPool:
         """Return the rune sockets of an item of the base."""
         return socket_count(self.bases[base])
 
+    def lines_of(self, option: GearOption) -> tuple[str, ...]:
+        """Return what an affix or rune says; a base says nothing here."""
+        rune = self.rune_lines.get(option.id, ()) if option.kind == "rune" else ()
+        return tuple(self.affixes[option.id].lines if option.id in self.affixes else sorted(rune))
+
     def tells(self, option: GearOption, words: str) -> bool:
         """Say whether a line of an affix or rune has all of the words, in any order."""
-        lines = self.affixes[option.id].lines if option.id in self.affixes else self.rune_lines.get(option.id, ())
-        return any(set(phrase(words).split()) <= set(phrase(line).split()) for line in lines)
+        return any(set(phrase(words).split()) <= set(phrase(line).split()) for line in self.lines_of(option))
 
     def without(self, banned: set[str]) -> SlotPool:
         """Return the pool without these affixes and runes."""
@@ -84,7 +88,7 @@ class SlotPool:
 
 
 async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) -> SlotPool:
-    """Ask the engine what fits the bases and keep the best tier of each group that the gear tier allows.
+    """Ask the engine what fits the bases and keep the best tier of each kind that the gear tier allows.
 
     Runes are those that anybody can buy: named ones and soul cores are rare finds. Boots without movement speed are no
     boots, so the tier of it that every base takes is required of them.
@@ -98,9 +102,7 @@ async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) ->
         for fact in best_tiers(await facts.affixes(base.name), limits.max_affix_level):
             affixes[fact.id] = fact
             hosts.setdefault(fact.id, set()).add(base.name)
-        for rune in await facts.runes(base.name) if socket_count(base) else []:
-            if rune.level > limits.max_affix_level or not _COMMON_RUNE.match(rune.name):
-                continue
+        for rune in best_runes(await facts.runes(base.name) if socket_count(base) else [], limits.max_affix_level):
             runes.setdefault(rune.name, set()).add(base.name)
             rune_lines.setdefault(rune.name, set()).update(rune.lines)
     speeds = [fact.id for fact in affixes.values() if wording(fact.lines).endswith(_MOVEMENT) and len(fact.lines) == 1]
@@ -124,6 +126,15 @@ def best_tiers(affixes: Sequence[AffixFact], max_level: int) -> list[AffixFact]:
     for fact in sorted(affixes, key=lambda fact: (fact.level, fact.id)):
         if fact.weight > 0 and fact.level <= max_level:
             best[fact.side, wording(fact.lines)] = fact
+    return [best[key] for key in sorted(best)]
+
+
+def best_runes(runes: Sequence[RuneFact], max_level: int) -> list[RuneFact]:
+    """Return the highest tier of each kind of rune that anybody can buy: a lesser one only gives less of the same."""
+    best: dict[str, RuneFact] = {}
+    for rune in sorted(runes, key=lambda rune: (rune.level, rune.name)):
+        if rune.level <= max_level and _COMMON_RUNE.match(rune.name):
+            best[wording(rune.lines)] = rune
     return [best[key] for key in sorted(best)]
 
 

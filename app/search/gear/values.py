@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.engine.base import Outputs
-from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
+from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Equip, GearItem
 from app.model.demands import FIGHT_S
 from app.model.stats import (
     ATTRIBUTE_METRICS,
@@ -114,8 +115,8 @@ async def measure(
     """Measure every option of the pools on the committed build.
 
     An option that is on the item counts as what would be lost without it; another as what it adds on top. With
-    `known`, options that are far from the best of their kind there keep what is known of them. Two slots of one kind
-    that hold the same (rings, jewels) are measured once.
+    `known`, options that are far from the best of their kind there keep what is known of them. What does the same in
+    several slots is measured once: a line that is not about its item, two slots of one kind that hold the same.
     """
     again = None if known is None else hopeful(pools, known)
     trials = [trial for pool in pools for trial in _trials(pool, incumbent.blueprint.items[pool.slot], again)]
@@ -145,17 +146,29 @@ IMPOSSIBLE = Values(damage=-50.0, life=-50.0)
 TWINS = ("Ring ", JEWEL_SLOT)
 """How the names of slots begin that do the same for the same item."""
 
+_LOCAL = re.compile(
+    r"armour|evasion|energy shield|ward|block|defences|spirit|requirements|quality|socket|slot|this item|\bring\b", re.I
+)
+"""What lines speak of that may act on the item that they are on, and so depend on its base."""
+
 
 @dataclass(frozen=True)
 class _Trial:
-    """An item with the option added, or taken off when it is `there`; `key` is the same for the same in a twin slot."""
+    """An item with the option added, or taken off when it is `there`.
+
+    `lines`: what the option says if it does the same in any slot, else empty. `key` is the same for what does the same:
+    such an option wherever it is, the same item in a twin slot.
+    """
 
     option: GearOption
     there: bool
     item: GearItem
+    lines: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
+        if self.lines:
+            return f"{self.there}/{self.lines}"
         kind = self.option.slot.split(" ")[0] if self.option.slot.startswith(TWINS) else self.option.slot
         return f"{kind}/{self.there}/{self.item.model_dump_json(exclude={'slot'})}"
 
@@ -163,13 +176,16 @@ class _Trial:
 def _trials(pool: SlotPool, item: GearItem, again: frozenset[GearOption] | None) -> list[_Trial]:
     """Return what is tried in a slot: what is there without each option, and with each absent one of `again` (all)."""
     found = []
+    arms = pool.slot in HAND_SLOTS and not all(base.defences for base in pool.bases.values())
     for option in pool.options():
         there = has(item, option) > 0
         if option.kind == "base" and there:
             continue
         if there or again is None or option in again:
             tried = without_option(item, option) if there else with_option(item, option, pool)
-            found.append(_Trial(option, there, tried))
+            lines = pool.lines_of(option)
+            depends = arms or any(_LOCAL.search(line) for line in lines)
+            found.append(_Trial(option, there, tried, () if depends else lines))
     return found
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.model.facts import AffixFact, BaseFact
-from app.search.gear.pool import SlotPool
+from app.model.facts import AffixFact, BaseFact, RuneFact
+from app.search.gear.pool import SlotPool, best_runes
 
 GLOVES = BaseFact(name="Mitts", type="Gloves", slots=["Gloves"], socket_limit=1)
 LIFE = AffixFact(
@@ -41,3 +41,13 @@ def test_a_bonded_line_takes_no_rune_out() -> None:
 def test_what_is_banned_is_offered_no_more() -> None:
     left = pool().without({"Ward Rune", "Life8"})
     assert [option.id for option in left.options()] == ["Mitts", "Iron Rune"]
+
+
+def test_of_runes_that_say_the_same_only_the_highest_tier_that_the_gear_has_is_offered() -> None:
+    tiers = [("Lesser Iron Rune", 1, 14), ("Iron Rune", 15, 16), ("Greater Iron Rune", 30, 18)]
+    runes = [RuneFact(name=name, level=level, lines=[f"{n}% increased Armour"]) for name, level, n in tiers]
+    other = [
+        RuneFact(name="Body Rune", level=15, lines=["+45 to maximum Life"]),
+        RuneFact(name="Talisman of Thruldana", level=1, lines=["+1 to Level of all Skills"]),
+    ]
+    assert [rune.name for rune in best_runes([*runes, *other], 20)] == ["Body Rune", "Iron Rune"]
