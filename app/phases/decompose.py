@@ -10,6 +10,7 @@ from app.model.state import BuildState
 from app.model.sub_problems import SubProblem
 from app.phases.base import PhaseContext, PhaseResult, with_budget
 from app.reasoning.base import Decomposition
+from app.search.effort import LEFT_OUT
 
 _REPLACED = {
     "class": ("ascendancy",),
@@ -67,10 +68,11 @@ async def decomposed(ctx: PhaseContext) -> BuildState:
     proposed = await ctx.reasoner.decompose(ctx.reasoning())
     questions, broken = _sound(proposed)
     state = ctx.state
+    left_out = [LEFT_OUT[ctx.request.effort]] if ctx.request.effort in LEFT_OUT else []
     state = changed(
         state,
         sub_problems=questions,
-        assumptions=_joined(state.assumptions, [*proposed.assumptions, *broken]),
+        assumptions=_joined(state.assumptions, [*proposed.assumptions, *broken, *left_out]),
         domain_gaps=_joined(state.domain_gaps, proposed.domain_gaps),
         degraded=_joined(state.degraded, proposed.degraded),
     )

@@ -195,4 +195,4 @@ async def _give_up(ctx: PhaseContext, state: BuildState, reason: str) -> PhaseRe
 async def _guided(ctx: PhaseContext, state: BuildState) -> BuildState:
     if state.blueprint is None:
         return state
-    return changed(state, guide=await measured_guide(ctx.engine, state.blueprint, ctx.demands))
+    return changed(state, guide=await measured_guide(ctx.engine, state.blueprint, ctx.demands, ctx.request.effort))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.model.names import Effort
 from app.search.passives.tree import TreeLimits
+from app.search.skills.supports import SHORT_LIST
 
 
 @dataclass(frozen=True)
@@ -14,30 +15,39 @@ class SearchLimits:
     """Bounds of the stages.
 
     `growing`, `polishing`: the tree before and after there is gear. `gear_rounds`, `gear_again`: choices of all slots
-    together, when gear is fitted for good and when it is drafted. `width`: sets of ascendancy passives that are kept
-    per point. `exchanges`: whether supports are exchanged once a set is full. `uniques`: whether unique items that
-    nobody named are tried. `at_once`: whether attribute passives are switched together.
+    together, when gear is fitted for good and when it is drafted; `gear_gap`: how far (relative) one may be from the
+    best of them on paper. `width`: sets of ascendancy passives that are kept
+    per point. `short_list`: how many supports go on after each was tried alone. `exchanges`: whether supports are
+    exchanged once a set is full. `uniques`: whether unique items that nobody named are tried. `all_jewels`: whether
+    affixes of jewels are tried that do not speak of the plan's words. `at_once`: whether attribute passives are
+    switched together.
     """
 
     growing: TreeLimits
     polishing: TreeLimits
     gear_rounds: int = 4
     gear_again: int = 2
+    gear_gap: float = 1e-3
     width: int = 10
+    short_list: int = SHORT_LIST
     exchanges: bool = True
     uniques: bool = True
+    all_jewels: bool = True
     at_once: bool = False
 
 
 LIMITS: Mapping[Effort, SearchLimits] = {
     Effort.QUICK: SearchLimits(
-        growing=TreeLimits(reach=4, rounds=5, trials=0),
+        growing=TreeLimits(reach=4, rounds=3, trials=0),
         polishing=TreeLimits(reach=4, rounds=1, trials=0),
         gear_rounds=1,
         gear_again=1,
-        width=2,
+        gear_gap=0.02,
+        width=1,
+        short_list=12,
         exchanges=False,
         uniques=False,
+        all_jewels=False,
         at_once=True,
     ),
     Effort.NORMAL: SearchLimits(growing=TreeLimits(trials=2000), polishing=TreeLimits(reach=10, trials=4000)),
@@ -50,3 +60,12 @@ LIMITS: Mapping[Effort, SearchLimits] = {
     ),
 }
 """Before there is gear a rough tree is enough; afterwards trades may look further than spending does."""
+
+LEFT_OUT: Mapping[Effort, str] = {
+    Effort.QUICK: (
+        "Quick effort drafts everything once: the skill is the usual one of the class, not the best measured; no "
+        "unique items beside those you named, no Spirit or further skills, no second look at tree, supports and gear, "
+        "no levelling loadouts, no measure of what each line of an item is worth. Normal effort does all of that."
+    )
+}
+"""What a build of this effort must tell that it left out."""

@@ -11,6 +11,7 @@ from app.core.errors import IdempotencyMismatch
 from app.model.names import Effort, Outcome
 from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.search.effort import LEFT_OUT
 from app.service import Services
 from app.service.presentation import as_text
 from app.wiring import open_services
@@ -44,6 +45,8 @@ async def test_more_effort_tries_more_and_ends_better(tmp_path: Path) -> None:
     assert "the whole build" not in [one.part for one in deep.memories]  # nothing of a deep search is left out
     assert quick.outcome is Outcome.VALIDATED
     assert "quick effort: a first draft" in told
+    assert [LEFT_OUT[Effort.QUICK] in state.assumptions for state in (quick, normal, deep)] == [True, False, False]
+    assert LEFT_OUT[Effort.QUICK] in told  # the file's notes and the page have what is assumed as well
 
 
 async def test_a_quick_build_is_the_same_with_one_session_and_four(tmp_path: Path) -> None:

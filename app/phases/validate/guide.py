@@ -12,6 +12,7 @@ from app.model.demands import Demands
 from app.model.facts import GemFact, NodeFact
 from app.model.groups import GroupRole, GroupUse
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
+from app.model.names import Effort
 from app.search.gear.legality import shopping_list
 from app.search.gear.worth import ItemWorth, worth_of_items
 from app.search.skills.further import group_uses
@@ -42,13 +43,17 @@ def passive_steps(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> dict[s
     }
 
 
-async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands) -> Guide:
+async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands, effort: Effort) -> Guide:
     """Return the guide with what lines of crafted items and skill groups are worth, measured in a session of its own.
+
+    With quick effort nothing is measured.
 
     Raises:
         EngineError: the engine failed beyond retry.
     """
     guide = await guide_to(engine.facts, blueprint)
+    if effort is Effort.QUICK:
+        return guide
     async with engine.session() as session:
         await session.build(blueprint)
         gems = {gem.id: gem for gem in await engine.facts.gems()}

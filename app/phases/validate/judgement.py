@@ -44,7 +44,7 @@ class ValidatePhase:
         result = judged(state, case, assessed)
         if result.trigger is not Trigger.VALIDATED:
             return result
-        guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands)
+        guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands, ctx.request.effort)
         return replace(result, state=changed(result.state, guide=guide))
 
 

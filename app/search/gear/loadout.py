@@ -45,6 +45,7 @@ from app.search.gear.search import GearSearch, UniqueSelection, as_item, measure
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
+from app.search.skills.gems import mentions
 from app.search.skills.secondary import usable_with
 
 
@@ -129,7 +130,7 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     await incumbent.commit([*worn_first, *plainly(incumbent.blueprint, pools)])
     limits = LIMITS[ctx.effort]
     await AttributeSearch(incumbent, await main_graph(ctx), limits.at_once).run()
-    search = GearSearch(incumbent, pools, unwanted(ctx))
+    search = GearSearch(incumbent, pools, unwanted(ctx), limits.gear_gap)
     await search.start()
     known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools) if limits.uniques else [])
     await search.craft(limits.gear_rounds if thorough else limits.gear_again)
@@ -160,8 +161,17 @@ async def pools_of(ctx: SearchContext) -> list[SlotPool]:
     allocated = sorted(node.id for node in ctx.blueprint.nodes if node.id in sockets)
     options |= {f"{JEWEL_SLOT}{node}": jewels for node in allocated}
     taken = await taken_slots(ctx, await named_uniques(ctx))
-    return [
+    pools = [
         await slot_pool(ctx, slot, options[slot]) for slot in sorted(options) if options[slot] and slot not in taken
+    ]
+    words = ctx.plan.scaling.keywords
+    if LIMITS[ctx.effort].all_jewels or not words:
+        return pools
+    return [
+        pool.without({key for key, fact in pool.affixes.items() if not mentions(fact.lines, words)})
+        if pool.slot.startswith(JEWEL_SLOT)
+        else pool
+        for pool in pools
     ]
 
 

@@ -20,7 +20,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from app.model.blueprint import GearItem
+from app.model.names import Effort
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
+from app.search.effort import LIMITS
 from app.search.gear.pool import GearOption, SlotPool, has
 from app.search.gear.values import ASKED, FLAT, PAID_WITH, RECOVERY, OptionValues, Values
 from app.search.objective import (
@@ -64,9 +66,11 @@ OUT_OF_REACH = 1e5
 
 TIDINESS = 1e-4
 """What an option must at least be worth; keeps lines that do nothing off the items."""
-_SOLVER = {"mip_rel_gap": 1e-3, "node_limit": 1_000, "disp": False}
-"""Bounds in nodes, not seconds, so that the same programme has the same answer on every machine; a choice that is a
-thousandth short of the best is put right by the exchanges that follow."""
+_SOLVER = {"node_limit": 1_000, "disp": False}
+"""Bounds in nodes, not seconds, so that the same programme has the same answer on every machine."""
+
+LEAST_GAP = LIMITS[Effort.NORMAL].gear_gap
+"""A choice that is a thousandth short of the best is put right by the exchanges that follow."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ class GearProblem:
     """All that the programme is made from.
 
     `worn`: the items that `worth` was measured on. `plain`, `plain_items`: figures and items of the plain build that
-    flat effects are counted from, because a capped resistance hides what an affix gives.
+    flat effects are counted from, because a capped resistance hides what an affix gives. `gap`: how far (relative) the
+    choice may be from the best.
     """
 
     pools: Sequence[SlotPool]
@@ -91,6 +96,7 @@ class GearProblem:
     plain: OptionValues
     objective: Objective
     demands: Minima
+    gap: float = LEAST_GAP
 
 
 @dataclass
@@ -113,8 +119,8 @@ class _Programme:
     def row(self, entries: dict[int, float], low: float, high: float) -> None:
         self.rows.append((entries, low, high))
 
-    def solve(self) -> list[float] | None:
-        """Return the best value of each column, or None when nothing is feasible."""
+    def solve(self, gap: float) -> list[float] | None:
+        """Return the value of each column, no farther than `gap` from the best; None when nothing is feasible."""
         data = [value for entries, _, _ in self.rows for value in entries.values()]
         at = [index for index, (entries, _, _) in enumerate(self.rows) for _ in entries]
         columns = [column for entries, _, _ in self.rows for column in entries]
@@ -127,7 +133,7 @@ class _Programme:
                 constraints=LinearConstraint(
                     matrix, [low for _, low, _ in self.rows], [high for _, _, high in self.rows]
                 ),
-                options=_SOLVER,
+                options={**_SOLVER, "mip_rel_gap": gap},
             )
         return None if found.x is None else [float(value) for value in found.x]
 
@@ -160,7 +166,7 @@ def choose(problem: GearProblem) -> dict[str, dict[GearOption, int]] | None:
             scaled = {column: -slope * value for column, value in entries.items()}
             programme.row({helper: 1.0, **scaled}, -float("inf"), slope * start + offset)
     _demand_rows(programme, problem, columns)
-    solution = programme.solve()
+    solution = programme.solve(problem.gap)
     if solution is None:
         return None
     return {

@@ -17,7 +17,7 @@ from app.model.names import Attribute
 from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES, ItemFinding
 from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
-from app.search.gear.model import GearProblem, Minima, choose
+from app.search.gear.model import LEAST_GAP, GearProblem, Minima, choose
 from app.search.gear.pool import GearOption, SlotPool, has, made_of, with_option, without_option
 from app.search.gear.values import RECOVERY, OptionValues, Values, items_of, measure, values_of, wanted_of
 from app.search.incumbent import EPSILON, Incumbent
@@ -32,11 +32,19 @@ ADDITIONS = 5
 class GearSearch:
     """Dresses the incumbent's build, which wears plain items in the slots of the pools.
 
-    `plain`: what every option is worth on the plain build, known after `start`.
+    `plain`: what every option is worth on the plain build, known after `start`. `gap`: how far a joint choice may be
+    from the best on paper.
     """
 
-    def __init__(self, incumbent: Incumbent, pools: Sequence[SlotPool], unwanted: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        incumbent: Incumbent,
+        pools: Sequence[SlotPool],
+        unwanted: Mapping[str, Sequence[str]],
+        gap: float = LEAST_GAP,
+    ) -> None:
         self.incumbent = incumbent
+        self.gap = gap
         self.pools = [pool.without(pool.saying(unwanted.get(pool.slot, ()))) for pool in pools]
         self.plain = OptionValues(Values(), {})
         self.plain_items: Mapping[str, GearItem] = {}
@@ -75,26 +83,32 @@ class GearSearch:
         await self.incumbent.rewind(best)
 
     async def _dress(self, values: OptionValues) -> bool:
-        """Put on the best joint choice; lines that the engine does not read are banned and the choice made again."""
+        """Put on the best joint choice; lines that the engine does not read are banned and the choice made again.
+
+        Each choice is made from what was worn when the options were measured, whatever is worn meanwhile.
+        """
+        worn = items_of(self.incumbent.blueprint, self.pools)
         while True:
-            worn = items_of(self.incumbent.blueprint, self.pools)
-            changes = await self.chosen(self.pools, values, self.plain)
+            changes = await self.chosen(self.pools, values, self.plain, worn)
+            wished = worn | {change.item.slot: change.item for change in changes or []}
+            now = items_of(self.incumbent.blueprint, self.pools)
+            if other := [Equip(item=item) for slot, item in wished.items() if item != now[slot]]:
+                await self.incumbent.commit(other)
             if not changes:
                 return False
-            await self.incumbent.commit(changes)
             inspection = await self.incumbent.learn_requirements()
             if not self._ban(inspection.unparsed):
                 return True
-            await self.incumbent.commit([Equip(item=item) for item in worn.values()])
 
-    async def chosen(self, pools: Sequence[SlotPool], values: OptionValues, plain: OptionValues) -> list[Change] | None:
+    async def chosen(
+        self, pools: Sequence[SlotPool], values: OptionValues, plain: OptionValues, worn: Mapping[str, GearItem]
+    ) -> list[Equip] | None:
         """Return the changes to the best joint choice over the pools from what is worn, None when there is none.
 
         `values`: what the options are worth on what is worn; `plain`: on the plain build.
         """
-        worn = items_of(self.incumbent.blueprint, pools)
         objective = self.incumbent.objective
-        problem = GearProblem(pools, worn, values, self.plain_items, plain, objective, self.demands())
+        problem = GearProblem(pools, worn, values, self.plain_items, plain, objective, self.demands(), self.gap)
         found = await asyncio.to_thread(choose, problem)
         if found is None:
             return None
@@ -310,7 +324,8 @@ class UniqueSelection:
         """Return the changes to the unique and the best joint choice of the other slots, None when there is none."""
         pools = [pool for pool in self.gear.pools if pool.slot != unique.slot]
         now = values_of(outputs, self.incumbent.objective)
-        changes = await self.gear.chosen(pools, replace(values, now=now), self._plain_with(unique))
+        worn = items_of(self.incumbent.blueprint, pools)
+        changes = await self.gear.chosen(pools, replace(values, now=now), self._plain_with(unique), worn)
         return None if changes is None else [Equip(item=unique), *changes]
 
     def _plain_with(self, unique: GearItem) -> OptionValues:

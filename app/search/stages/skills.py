@@ -174,8 +174,9 @@ async def support_rules(
         ailments = [name for style in ctx.invariants.listed("style") for name in SUPPORTS.get(style, ())]
         named += [ids[name] for name in ailments if name in ids]
     level, gear, words = ctx.demands.level, ctx.demands.gear, ctx.plan.scaling.keywords
-    exchanges = LIMITS[ctx.effort].exchanges
-    return SupportRules(level, gear, excluded, words, slots, lineage, tuple(named), exchanges)
+    limits = LIMITS[ctx.effort]
+    tried = limits.exchanges, limits.short_list
+    return SupportRules(level, gear, excluded, words, slots, lineage, tuple(named), *tried)
 
 
 async def persistent_skills(ctx: SearchContext) -> StageResult:
