@@ -56,6 +56,12 @@ class WishOutcome(Model):
         return f"{self.reached:,.0f}" if figure is None else figure.words(self.reached)
 
 
+def lost(before: Sequence[WishOutcome], now: Sequence[WishOutcome]) -> list[str]:
+    """Return the wishes that were met before and are not met now, in the order of before."""
+    met = {wish.wish for wish in now if wish.state is WishState.MET}
+    return [wish.wish for wish in before if wish.state is WishState.MET and wish.wish not in met]
+
+
 _MARKS = {WishState.MET: "✓", WishState.UNMET: "✗", WishState.NO_EFFECT: "-"}
 
 ASKED_AND_REACHED = "Asked and reached"

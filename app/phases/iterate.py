@@ -12,6 +12,7 @@ from app.model.construction import ConstructProgress
 from app.model.names import Effort, Trigger
 from app.model.state import Attempt, BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
+from app.model.wishes import lost
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.caveats import with_caveats
 from app.phases.validate.guide import measured_guide
@@ -75,9 +76,11 @@ def least_disruptive(picks: list[Pick]) -> list[Pick]:
 
 
 def got_worse(state: BuildState) -> bool:
-    """Say whether more conflicts block than in the best build of an earlier iteration."""
+    """Say whether more conflicts block than in the best build of an earlier iteration, or a wish it met is lost."""
     best = state.best
-    return best is not None and best.iteration != state.iteration and len(blocking(state.conflicts)) > best.blocking
+    if best is None or best.iteration == state.iteration:
+        return False
+    return len(blocking(state.conflicts)) > best.blocking or bool(lost(best.wishes, state.wishes))
 
 
 def restored(state: BuildState) -> BuildState:
@@ -85,6 +88,8 @@ def restored(state: BuildState) -> BuildState:
     assert state.best is not None
     best = state.best
     text = f"iteration {state.iteration} had {len(blocking(state.conflicts))} blocking conflicts, not {best.blocking}"
+    if gone := lost(best.wishes, state.wishes):
+        text = f"{text}, and no longer met: {', '.join(gone)}"
     charged = [_charged(conflict, state, best) for conflict in best.conflicts]
     back = taken_back(state, best.iteration, text)
     return changed(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -326,11 +326,15 @@ def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, fl
     return {"EnergyShield": wanted}, {}
 
 
-def urged(constraints: Sequence[Constraint]) -> dict[str, int]:
-    """Return per metric in how many rounds a conflict asked for a figure of the user's that it does not reach."""
+def urged(constraints: Sequence[Constraint], asked: Collection[str]) -> dict[str, int]:
+    """Return per metric in how many rounds a conflict asked for a figure of the user's that it does not reach.
+
+    Once any is urged, all figures that were asked for (`asked`) are: one is not to be had at the price of another.
+    """
     rounds = {(c.values.target, c.iteration) for c in constraints if c.values.target is not None}
     figures = [figure for name, _ in rounds if (figure := INVARIANTS[name].figure) is not None]
-    return dict(sorted(Counter(stat for figure in figures for stat in figure.stats).items()))
+    times = Counter(stat for figure in figures for stat in figure.stats)
+    return {stat: max(1, times[stat]) for stat in sorted({*asked, *times})} if times else {}
 
 
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
@@ -350,7 +354,7 @@ def objective_for(ctx: SearchContext) -> Objective:
     life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
-    again = urged(ctx.plan.constraints)
+    again = urged(ctx.plan.constraints, figures)
     asked |= {stat: wanted for stat, wanted in figures.items() if stat in again}
     at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
     return Objective(

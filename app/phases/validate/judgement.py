@@ -21,7 +21,7 @@ from app.model.experiments import Refinement
 from app.model.names import Outcome, Trigger
 from app.model.state import BuildState, Snapshot
 from app.model.stats import EHP, Stats
-from app.model.wishes import WishOutcome, WishState
+from app.model.wishes import WishOutcome, WishState, lost
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import measured_guide
 
@@ -129,8 +129,15 @@ def score(stats: Stats, floors: Floors) -> float:
 
 
 def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
-    """Return the snapshot with fewer blocking conflicts, then the better score; a tie keeps the earlier one."""
-    if best is None or new.blocking < best.blocking:
+    """Return the snapshot with fewer blocking conflicts, then the better score; a tie keeps the earlier one.
+
+    One that loses a wish is never the better one: what was asked for is not exchanged for something else.
+    """
+    if best is None:
+        return new
+    if lost(best.wishes, new.wishes):
+        return best
+    if new.blocking < best.blocking:
         return new
     if new.blocking == best.blocking and score(new.stats, floors) > score(best.stats, floors):
         return new

@@ -196,6 +196,25 @@ async def test_a_build_that_got_worse_goes_back_and_tries_the_next_way() -> None
     assert state.construction.notes.reopened == ["survivability"]
 
 
+async def test_a_wish_that_is_lost_for_another_is_no_way_out() -> None:
+    gap = conflict("gap", way("a"), way("b", Q.SURVIVABILITY, Demand.MORE_EFFECTIVE_LIFE))
+    kept = WishOutcome(wish="life", words="life", kind="life", target=1.0, reached=1.0, state=WishState.MET)
+    start = await ready(gap)
+    assert start.state.best is not None
+    best = start.state.best.model_copy(update={"wishes": [kept]})
+    ctx, _ = await step(IteratePhase(), context(start.engine, state=start.state.model_copy(update={"best": best})))
+    ctx = await explored_again(ctx)
+    swapped = worse(ctx.state, gap).model_copy(update={"wishes": [kept.model_copy(update={"state": WishState.UNMET})]})
+    after, result = await step(IteratePhase(), context(ctx.engine, state=swapped, invariants=ctx.invariants))
+
+    assert result.trigger is Trigger.REOPENED
+    assert after.state.blueprint == GOOD
+    assert after.state.wishes == [kept]
+    assert [e.reason for e in after.state.eliminated] == [
+        "iteration 1 had 1 blocking conflicts, not 1, and no longer met: life"
+    ]
+
+
 async def test_twice_worse_in_a_row_ends_with_the_best_build() -> None:
     gap = conflict("gap", *(way(name) for name in "abc"))
     ctx, _ = await step(IteratePhase(), await ready(gap))

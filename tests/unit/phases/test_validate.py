@@ -11,6 +11,7 @@ import pytest
 from app.conflicts.order import caveats
 from app.core.ids import BuildId
 from app.engine.base import Facts, Outputs, Session
+from app.model.base import changed
 from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.constraints import Invariant, InvariantSet
@@ -22,6 +23,7 @@ from app.model.record import BuildRequest
 from app.model.state import BuildState, Snapshot
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.model.sub_problems import Discovery, SubProblem
+from app.model.wishes import WishOutcome, WishState
 from app.phases.base import PhaseContext
 from app.phases.validate.judgement import ValidatePhase, better
 from app.reasoning.base import (
@@ -321,6 +323,20 @@ async def test_nothing_to_validate_is_an_error_of_ours() -> None:
 def snapshot(blocking: int, dps: float) -> Snapshot:
     stats = Stats(engine=VERSION, values={"CombinedDPS": dps, "TotalEHP": 1000.0})
     return Snapshot(iteration=0, blueprint=BUILD, stats=stats, blocking=blocking)
+
+
+def test_a_build_that_loses_a_wish_is_not_the_better_one() -> None:
+    met, other = wished("life", WishState.MET), wished("ehp", WishState.UNMET)
+    old = changed(snapshot(1, 10), wishes=[met, other])
+    swapped = [wished("life", WishState.UNMET), wished("ehp", WishState.MET)]
+    assert better(old, changed(snapshot(1, 11), wishes=swapped), FLOORS) is old
+    assert better(old, changed(snapshot(0, 11), wishes=[wished("ehp", WishState.MET)]), FLOORS) is old
+    both = changed(snapshot(0, 1), wishes=[met, wished("ehp", WishState.MET)])
+    assert better(old, both, FLOORS) is both
+
+
+def wished(kind: str, state: WishState) -> WishOutcome:
+    return WishOutcome(wish=kind, words=kind, kind=kind, target=1.0, reached=1.0, state=state)
 
 
 @pytest.mark.parametrize(

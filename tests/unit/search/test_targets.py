@@ -100,7 +100,7 @@ def test_a_round_urges_the_figure_that_it_was_put_for(context: Context) -> None:
         constraint(None, 2),
     ]
     again = objective_for(replace(ctx, plan=replace(ctx.plan, constraints=tuple(rounds))))
-    assert again.urged == {"Life": 2, EHP: 1}
+    assert again.urged == {"Life": 2, EHP: 1, "Mana": 1, "ChaosResist": 1}, "what is met is held"
     assert again.targets == {"Life": 3000, EHP: 20_000, "Mana": 500, "ChaosResist": 75}
     assert again.floors == objective_for(ctx).floors
 
