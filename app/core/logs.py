@@ -15,6 +15,7 @@ SECRET_KEYS = frozenset(
     | {"password", "passwd", "secret", "client_secret", "token", "access_token", "refresh_token", "id_token"}
 )
 _SHORTEST_SECRET = 4
+_LEAVES = frozenset({int, float, bool, type(None), list, tuple})
 
 
 class Redactor:
@@ -38,10 +39,13 @@ class Redactor:
         """Return JSON-ready data with secrets masked; shapes and other values stay."""
         if isinstance(value, str):
             return self.text(value)
-        if isinstance(value, Mapping):
+        # A dict is asked for by itself: whether something is another kind of Mapping takes long to find out.
+        if isinstance(value, dict) or (type(value) not in _LEAVES and isinstance(value, Mapping)):
             named = {str(key): entry for key, entry in value.items()}
-            hidden = {key for key, entry in named.items() if key.lower() in SECRET_KEYS and entry is not None}
-            return {self.text(key): MASK if key in hidden else self.data(entry) for key, entry in named.items()}
+            return {
+                self.text(key): MASK if key.lower() in SECRET_KEYS and entry is not None else self.data(entry)
+                for key, entry in named.items()
+            }
         if isinstance(value, (list, tuple)):
             return [self.data(v) for v in value]
         return value

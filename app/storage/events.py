@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
@@ -45,6 +45,9 @@ _ANSWERED = (CacheUse.HIT.value, CacheUse.COALESCED.value)
 _TABLE = ToolEventRow.metadata.tables["tool_event"]
 _BUILD = BuildRow.metadata.tables["build"]
 _STARTED = tuple(column.name for column in _TABLE.c if column.name != "seq")
+_START_FIELDS = {f"new_{name}": name for name in _STARTED}
+_FINISH_FIELDS = {f"new_{name}": name for name in _FINISHED}
+"""Which field of an event each parameter is."""
 
 
 def _writable(build: str) -> ColumnElement[bool]:
@@ -68,7 +71,7 @@ _START = Statement(
         .with_for_update(key_share=True, of=_BUILD),
     )
     .returning(_TABLE.c.seq),
-    {f"new_{name}": _TABLE.c[name] for name in _STARTED},
+    {parameter: _TABLE.c[name] for parameter, name in _START_FIELDS.items()},
 )
 """One statement, so the fence is looked at and the number is taken and used at once.
 
@@ -85,7 +88,7 @@ _FINISH = Statement(
     )
     .values({name: bindparam(f"new_{name}", type_=_TABLE.c[name].type) for name in _FINISHED})
     .returning(_TABLE.c.seq),
-    {f"new_{name}": _TABLE.c[name] for name in _FINISHED},
+    {parameter: _TABLE.c[name] for parameter, name in _FINISH_FIELDS.items()},
 )
 _FENCE = Statement(select(_BUILD.c.id).where(_writable("build")), {})
 _MEASURED = Statement(
@@ -110,9 +113,9 @@ class SqlEventStore:
     def __init__(self, database: Database, redact: Callable[[Any], Any] = unchanged) -> None:
         self._database = database
         self._cleaned: dict[str, Callable[[Any], Any]] = {
-            "args": redact,
-            "error_message": lambda text: _storable(redact(text))[:ERROR_CHARS],
-            "result_preview": lambda text: clip(_storable(redact(text))),
+            "new_args": redact,
+            "new_error_message": lambda text: _storable(redact(text))[:ERROR_CHARS],
+            "new_result_preview": lambda text: clip(_storable(redact(text))),
         }
 
     @property
@@ -128,7 +131,8 @@ class SqlEventStore:
             NotFound: no such build.
             StorageError: this attempt of this call is stored already.
         """
-        return await self.record(changed(event, outcome=CallOutcome.INCOMPLETE))
+        begins = event.outcome is CallOutcome.INCOMPLETE
+        return await self.record(event if begins else changed(event, outcome=CallOutcome.INCOMPLETE))
 
     async def record(self, event: ToolEvent) -> ToolEvent:
         """Store an event that is over already, with the next seq of its build; return it with its seq.
@@ -139,7 +143,7 @@ class SqlEventStore:
             StorageError: this attempt of this call is stored already.
         """
         try:
-            rows = await self._journal.write(_START, {"epoch": event.epoch} | self._values(event, _STARTED))
+            rows = await self._journal.write(_START, {"epoch": event.epoch} | self._values(event, _START_FIELDS))
         except IntegrityError as exc:
             raise StorageError("this attempt of this call is recorded already", call_id=event.call_id) from exc
         if not rows:
@@ -155,7 +159,7 @@ class SqlEventStore:
         """
         fence = {"build": event.build_id, "epoch": event.epoch}
         known = fence | {"number": event.seq, "call": event.call_id}
-        if await self._journal.write(_FINISH, known | self._values(event, _FINISHED)):
+        if await self._journal.write(_FINISH, known | self._values(event, _FINISH_FIELDS)):
             return
         if not await self._journal.write(_FENCE, fence):
             raise _refused(event)
@@ -213,13 +217,16 @@ class SqlEventStore:
     def _journal(self) -> Journal:
         return self._database.journal
 
-    def _values(self, event: ToolEvent, fields: Sequence[str]) -> dict[str, Any]:
+    def _values(self, event: ToolEvent, fields: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters of these fields, cleaned of secrets and of what is too long."""
-        values = ((name, getattr(event, name)) for name in fields)
-        found = {f"new_{name}": value.value if isinstance(value, Enum) else value for name, value in values}
-        for name, clean in self._cleaned.items():
-            if (value := found.get(f"new_{name}")) is not None:
-                found[f"new_{name}"] = clean(value)
+        known = vars(event)
+        found = {
+            parameter: value.value if isinstance(value := known[name], Enum) else value
+            for parameter, name in fields.items()
+        }
+        for parameter, clean in self._cleaned.items():
+            if (value := found.get(parameter)) is not None:
+                found[parameter] = clean(value)
         return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from app import __version__
@@ -57,7 +57,9 @@ class _Histogram:
 
     def add(self, labels: Labels, seconds: float) -> None:
         """Count a value."""
-        counts, total = self._series.setdefault(labels, ([0] * (len(self._bounds) + 1), [0.0]))
+        if labels not in self._series:
+            self._series[labels] = [0] * (len(self._bounds) + 1), [0.0]
+        counts, total = self._series[labels]
         counts[bisect_left(self._bounds, seconds)] += 1
         total[0] += seconds
 
@@ -82,7 +84,7 @@ class ToolCounts:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._counters: dict[str, Counter[Labels]] = {}
+        self._counters: defaultdict[str, Counter[Labels]] = defaultdict(Counter)
         self._usd: dict[Labels, float] = {}
         self._inflight: Counter[Labels] = Counter()
         self._histograms = {
@@ -163,7 +165,7 @@ class ToolCounts:
         return "\n".join(lines) + "\n"
 
     def _add(self, name: str, amount: int = 1, **labels: str) -> None:
-        self._counters.setdefault(name, Counter())[_labels(**labels)] += amount
+        self._counters[name][_labels(**labels)] += amount
 
     def _add_llm(self, event: ToolEvent) -> None:
         model = event.tool_version

@@ -134,6 +134,9 @@ class RecordedEngine:
         """Open a session in a fresh child process; leaving the context ends the child."""
         began = perf_counter()
         async with self._inner.session() as session:
+            if not self._tools.records:
+                yield session
+                return
             yield RecordedSession(session, self._record, (perf_counter() - began) * 1000)
 
     async def start(self) -> None:

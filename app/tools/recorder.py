@@ -98,12 +98,13 @@ class Recorder:
 
     async def finish(self, event: ToolEvent, stored: ToolEvent | None, ending: Mapping[str, Any], last: bool) -> None:
         """Complete what `start` returned for the event, None where its start was lost."""
+        over = changed(event if stored is None else stored, **ending)
         if self._observer is not None:
-            self._observer.finished(changed(event, **ending), last)
+            self._observer.finished(over, last)
         if stored is None:
             return
         with span("records", SpanKind.STORE):
-            write = self._written(self._events.finish(changed(stored, **ending)))
+            write = self._written(self._events.finish(over))
             if isinstance(write, asyncio.Future):
                 try:
                     await asyncio.shield(write)

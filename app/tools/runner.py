@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -57,6 +57,9 @@ class _Call:
 
 class ToolRunner:
     """Runs calls within their quota, with attempts, timeouts and events, or answers them from the cache."""
+
+    records = True
+    """Whether what a call is about is written down: without, nobody needs to work it out."""
 
     def __init__(
         self,
@@ -249,8 +252,15 @@ class ToolRunner:
         }
 
 
+_UNBOUNDED = nullcontext()
+
+
+def _deadline(call: _Call, seconds: float | None) -> AbstractAsyncContextManager[None]:
+    return _UNBOUNDED if seconds is None else _bounded(call, seconds)
+
+
 @asynccontextmanager
-async def _deadline(call: _Call, seconds: float | None) -> AsyncIterator[None]:
+async def _bounded(call: _Call, seconds: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(seconds) as deadline:
             yield
@@ -271,6 +281,8 @@ def _recorded(found: Digest) -> dict[str, Any]:
 
 class UnrecordedRunner(ToolRunner):
     """Makes each call once, with neither record nor cache nor quota; for measuring only."""
+
+    records = False
 
     async def call(
         self,
