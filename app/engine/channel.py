@@ -11,11 +11,16 @@ from typing import Any, NoReturn
 from app.core.errors import EngineCrashed, EngineGarbage, EngineHung, EngineRefused, UnknownFact
 from app.core.spans import BUSY, SpanKind, span
 from app.engine.protocol import INTERNAL, MAX_LINE_BYTES, Answer, Failure
-from app.engine.sandbox import resident_bytes
+from app.engine.sandbox import is_runnable, resident_bytes
 from app.engine.zygote import Child
 
 BIG_BYTES = 100_000
 """From this size on a text is parsed in a thread, so that the event loop goes on."""
+
+
+MOST_WAITS, STARVED = 4, 0.5
+"""How many deadlines a child gets that would work but is kept from it: one that had less than this share of a processor
+while it waited for one. A busy machine is no fault of the engine, and its work would be lost."""
 
 
 class Channel:
@@ -92,17 +97,28 @@ class Channel:
             self._child.close()
 
     async def _exchange(self, request: dict[str, Any], deadline_s: float) -> bytes:
-        try:
-            async with asyncio.timeout(deadline_s):
-                self._writer.write(json.dumps(request, allow_nan=False).encode() + b"\n")
-                await self._writer.drain()
-                return await self._reader.readuntil(b"\n")
-        except TimeoutError as exc:
-            raise EngineHung(f"{request['op']}: no answer within {deadline_s:g} s") from exc
-        except asyncio.LimitOverrunError as exc:
-            raise EngineGarbage(f"{request['op']}: the answer is too long") from exc
-        except (asyncio.IncompleteReadError, ConnectionError) as exc:
-            raise EngineCrashed(f"{request['op']}: the engine child ended") from exc
+        """Send a request and wait for its answer, longer than the deadline only while the machine keeps the child off.
+
+        What has been received of a line is kept when a wait ends, so that the next one goes on with it.
+        """
+        self._writer.write(json.dumps(request, allow_nan=False).encode() + b"\n")
+        waits = 1
+        while True:
+            before = cpu_ms(self._child.pid)
+            try:
+                async with asyncio.timeout(deadline_s):
+                    await self._writer.drain()
+                    return await self._reader.readuntil(b"\n")
+            except TimeoutError as exc:
+                used_s = (cpu_ms(self._child.pid) - before) / 1000
+                kept_off = used_s < STARVED * deadline_s and is_runnable(self._child.pid)
+                if not kept_off or waits == MOST_WAITS:
+                    raise EngineHung(f"{request['op']}: no answer within {waits * deadline_s:g} s") from exc
+                waits += 1
+            except asyncio.LimitOverrunError as exc:
+                raise EngineGarbage(f"{request['op']}: the answer is too long") from exc
+            except (asyncio.IncompleteReadError, ConnectionError) as exc:
+                raise EngineCrashed(f"{request['op']}: the engine child ended") from exc
 
 
 def cpu_ms(pid: int) -> float:

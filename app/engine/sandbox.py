@@ -83,6 +83,14 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
+def is_runnable(pid: int) -> bool:
+    """Say whether a process calculates or waits for a processor to do so, not for anything else (proc_pid_stat(5))."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
+    except (OSError, IndexError):
+        return False
+
+
 def _lower(limit: int, value: int) -> None:
     _, hard = resource.getrlimit(limit)
     bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -166,6 +166,11 @@ class ScriptedBackend:
     def fault_pause(self) -> None:
         time.sleep(0.5)
 
+    def fault_work(self) -> None:
+        end = time.process_time() + float(self.build.config.get("work_s", 1.0))
+        while time.process_time() < end:
+            pass
+
     def fault_late(self) -> None:
         time.sleep(float(self.build.config.get("late_s", 2.5)))
 

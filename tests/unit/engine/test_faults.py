@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,6 +58,33 @@ async def test_a_missed_deadline_is_bounded_and_survived(script: Script, fault: 
         stats = await session.stats()
 
     assert 2 <= elapsed < 20
+    assert stats.get("Sum") == 60
+
+
+@contextlib.contextmanager
+def crowded(processor: int, others: int) -> Iterator[None]:
+    """Let so many other processes calculate on a processor while the block runs."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(others):
+            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            stack.callback(other.kill)
+            os.sched_setaffinity(other.pid, {processor})
+        yield
+
+
+async def test_a_child_that_is_kept_from_the_processor_is_waited_for(script: Script) -> None:
+    """Four others want the same processor: a second of work takes about five, and the deadline is two."""
+    processor = min(os.sched_getaffinity(0))
+    async with open_engine(call_deadline_s=2.0) as engine, engine.session() as session:
+        await session.build(script.build("work", work_s=1.0))
+        assert session.pid is not None
+        os.sched_setaffinity(session.pid, {processor})
+        with crowded(processor, 4):
+            started = time.monotonic()
+            stats = await session.stats()
+            elapsed = time.monotonic() - started
+
+    assert elapsed > 2
     assert stats.get("Sum") == 60
 
 
