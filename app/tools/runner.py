@@ -6,8 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from app.core.clock import Clock, SystemClock
 from app.core.errors import AppError, BudgetExceeded, EngineHung, ReasonerError
@@ -33,8 +32,7 @@ SPANS = {ToolKind.LLM: SpanKind.MODEL, ToolKind.POB: SpanKind.ENGINE, ToolKind.O
 """What the time of a call counts as."""
 
 
-@dataclass(frozen=True)
-class _Call:
+class _Call(NamedTuple):
     """What all attempts of one call share."""
 
     scope: Scope
@@ -53,6 +51,14 @@ class _Call:
     results: int = 1
     queued_ms: float = 0.0
     codec: Codec | None = None
+
+
+class _Answer(NamedTuple, Generic[T]):
+    """What an attempt gave, the milliseconds it took, and the result's bytes where they were needed for the record."""
+
+    result: T
+    took_ms: float
+    data: bytes | None
 
 
 class ToolRunner:
@@ -120,6 +126,8 @@ class ToolRunner:
             AppError: whatever the last attempt raised.
         """
         known = arguments(tool, version, args)
+        kept = None if self._cache is None or not self._cache.takes(tool) else cacheable
+        unkept = CacheUse.BYPASS if deterministic else CacheUse.UNCACHEABLE
         call = _Call(
             scope=scope,
             kind=kind,
@@ -129,21 +137,19 @@ class ToolRunner:
             args=self._redactor.data(known.shown),
             args_sha256=known.sha256,
             bytes_in=known.size,
-            cache=CacheUse.BYPASS if deterministic else CacheUse.UNCACHEABLE,
+            cache=unkept if kept is None else CacheUse.MISS,
             timeout_s=timeout_s,
             describe=describe,
             attempts=self._attempts if retries is None else retries,
             deadline_s=deadline_s,
             results=results,
             queued_ms=queued_ms,
+            codec=None if kept is None else kept.codec,
         )
         with span(tool, SPANS[kind]):
-            return await self._answered(call, fn, cacheable)
-
-    async def _answered(self, call: _Call, fn: Callable[[], Awaitable[T]], cacheable: Cacheable | None) -> T:
-        if cacheable is None or self._cache is None or not self._cache.takes(call.tool):
-            return (await self._attempts_of(call, fn))[0]
-        return await self._sought(replace(call, cache=CacheUse.MISS, codec=cacheable.codec), fn, self._cache, cacheable)
+            if kept is None or self._cache is None:
+                return (await self._attempts_of(call, fn)).result
+            return await self._sought(call, fn, self._cache, kept)
 
     async def _sought(self, call: _Call, fn: Callable[[], Awaitable[T]], cache: ResultCache, cacheable: Cacheable) -> T:
         """Return the answer from the cache, else execute the call for everybody who asks."""
@@ -161,15 +167,14 @@ class ToolRunner:
             return kept
         answer: CachedResult | None = None
         try:
-            result, took_ms = await self._attempts_of(call, fn)
-            codec = cacheable.codec
-            answer = CachedResult(codec.encode(result), result if codec.shared else None, took_ms=took_ms)
-            return result
+            given, codec = await self._attempts_of(call, fn), cacheable.codec
+            data = codec.encode(given.result) if given.data is None else given.data
+            answer = CachedResult(data, given.result if codec.shared else None, took_ms=given.took_ms)
+            return given.result
         finally:
             cache.settle(key, call.tool, answer, found.leads)
 
-    async def _attempts_of(self, call: _Call, fn: Callable[[], Awaitable[T]]) -> tuple[T, float]:
-        """Return the result, and the milliseconds that the attempt took which gave it."""
+    async def _attempts_of(self, call: _Call, fn: Callable[[], Awaitable[T]]) -> _Answer[T]:
         async with _deadline(call, call.deadline_s):
             for attempt in range(1, call.attempts + 1):
                 try:
@@ -184,7 +189,7 @@ class ToolRunner:
                 await self._sleep(pause_s)
         raise ValueError("a call needs at least one attempt")
 
-    async def _attempt(self, call: _Call, attempt: int, fn: Callable[[], Awaitable[T]]) -> tuple[T, float]:
+    async def _attempt(self, call: _Call, attempt: int, fn: Callable[[], Awaitable[T]]) -> _Answer[T]:
         event = self._event(call, attempt)
         if self._quota is not None:
             try:
@@ -205,11 +210,12 @@ class ToolRunner:
                     result = await fn()
             took_ms = self._clock.monotonic_ms() - began_ms
             ending = dict(call.describe(result)) if call.describe is not None else {}
+            data = None
             if "result_sha256" not in ending:
-                data = digest(result) if call.codec is None else digest_bytes(call.codec.encode(result))
-                ending = {**_recorded(data), **ending}
+                data = None if call.codec is None else call.codec.encode(result)
+                ending = {**_recorded(digest(result) if data is None else digest_bytes(data)), **ending}
             ending = {"outcome": CallOutcome.OK, "results": call.results, **ending}
-            return result, took_ms
+            return _Answer(result, took_ms, data)
         except BaseException as error:
             ending = self._failed(error)
             last = attempt == call.attempts or not _can_help(error)
