@@ -21,7 +21,7 @@ from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import NextBest, marginal_values, spending_of, with_marginals
 from app.search.passives.graph import loaded_graph
-from app.search.sessions import LoadedSession
+from app.search.sessions import USUAL, LoadedSession, open_parallel
 
 _log = logging.getLogger(__name__)
 _ENDS = frozenset({Trigger.VALIDATED, Trigger.GAVE_UP})
@@ -86,7 +86,7 @@ async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
     assert ctx.xml is not None
     assert state.blueprint is not None
     graph = await loaded_graph(ctx.engine.facts, state.blueprint)
-    async with ctx.engine.session() as session:
+    async with open_parallel(ctx.engine, None, USUAL) as session:
         await session.load(ctx.xml)
         main = await strongest_group(session, state.blueprint)
         loaded = LoadedSession(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Allocate, Change, Equip, GearItem, PassiveNode, Unequip
-from app.model.facts import BaseFact
 from app.search.base import SearchContext
 from app.search.gear.bases import ATTRIBUTE_JEWELS
 from app.search.gear.pool import SlotPool, has_room, plain_item, slot_pool, with_option
@@ -40,27 +39,41 @@ class JewelSearch:
             return None
         route = min(routes, key=lambda r: (r.points, r.target))
         pools = [await slot_pool(self.ctx, f"{JEWEL_SLOT}{route.target}", [base]) for base in bases]
-        jewels = [await self._filled(pool, base, route) for pool, base in zip(pools, bases, strict=True)]
+        worth = await self._worth(pools, route)
+        jewels = [filled(pool, worth) for pool in pools]
         gains = await self._gains(route, [plain_item(jewels[0].slot, bases[0], 1), *jewels])
         best = max(range(1, len(gains)), key=lambda i: (gains[i], -i))
         return jewels[best - 1] if gains[best] > gains[0] + EPSILON else None
 
-    async def _filled(self, pool: SlotPool, base: BaseFact, route: Route) -> GearItem:
-        """Return a jewel of the base with the affixes that help most alone, as many as a jewel of the tier holds."""
-        plain = plain_item(pool.slot, base, pool.item_level)
-        options = [option for option in pool.options() if option.kind in ("prefix", "suffix")]
-        gains = await self._gains(route, [plain, *(with_option(plain, option, pool) for option in options)])
-        worth = {option: gain - gains[0] for option, gain in zip(options, gains[1:], strict=True)}
-        jewel = plain
-        for option in sorted(options, key=lambda o: (-worth[o], o)):
-            affixes = len(jewel.prefixes) + len(jewel.suffixes)
-            if worth[option] > EPSILON and affixes < pool.total and has_room(jewel, option, pool):
-                jewel = with_option(jewel, option, pool)
-        return jewel
+    async def _worth(self, pools: Sequence[SlotPool], route: Route) -> dict[str, float]:
+        """Return per affix how much it adds to a plain jewel: the same on whichever of the bases it fits."""
+        tried: dict[str, GearItem] = {}
+        for pool in pools:
+            for option in pool.options():
+                if option.kind in ("prefix", "suffix"):
+                    tried.setdefault(option.id, with_option(plain_jewel(pool), option, pool))
+        plain, *gains = await self._gains(route, [plain_jewel(pools[0]), *tried.values()])
+        return {affix: gain - plain for affix, gain in zip(tried, gains, strict=True)}
 
     async def _gains(self, route: Route, jewels: Sequence[GearItem]) -> list[float]:
         way = Allocate(nodes=[PassiveNode(id=node) for node in route.nodes])
         return await self.incumbent.gains([[way, Equip(item=jewel)] for jewel in jewels])
+
+
+def plain_jewel(pool: SlotPool) -> GearItem:
+    """Return a jewel of the pool's first base without affixes."""
+    return plain_item(pool.slot, next(iter(pool.bases.values())), pool.item_level)
+
+
+def filled(pool: SlotPool, worth: Mapping[str, float]) -> GearItem:
+    """Return a jewel with the affixes that are worth most alone (per id), as many as a jewel of the tier holds."""
+    jewel = plain_jewel(pool)
+    options = [option for option in pool.options() if option.kind in ("prefix", "suffix")]
+    for option in sorted(options, key=lambda o: (-worth[o.id], o)):
+        affixes = len(jewel.prefixes) + len(jewel.suffixes)
+        if worth[option.id] > EPSILON and affixes < pool.total and has_room(jewel, option, pool):
+            jewel = with_option(jewel, option, pool)
+    return jewel
 
 
 class JewelSockets(Sockets):
