@@ -98,8 +98,12 @@ async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) ->
     hosts: dict[str, set[str]] = {}
     runes: dict[str, set[str]] = {}
     rune_lines: dict[str, set[str]] = {}
+    tiers: dict[tuple[str, ...], list[AffixFact]] = {}
     for base in bases:
-        for fact in best_tiers(await facts.affixes(base.name), limits.max_affix_level):
+        kind = (base.type, base.sub_type, *base.tags)  # all that decides which affixes a base can have
+        if kind not in tiers:
+            tiers[kind] = best_tiers(await facts.affixes(base.name), limits.max_affix_level)
+        for fact in tiers[kind]:
             affixes[fact.id] = fact
             hosts.setdefault(fact.id, set()).add(base.name)
         for rune in best_runes(await facts.runes(base.name) if socket_count(base) else [], limits.max_affix_level):
