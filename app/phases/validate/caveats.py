@@ -10,7 +10,7 @@ from app.model.names import Outcome, Trigger
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import guide_to
-from app.phases.validate.judgement import judged
+from app.phases.validate.judgement import judged, measured_alone
 from app.phases.validate.story import with_story
 
 
@@ -26,9 +26,7 @@ async def measured_as_it_is(ctx: PhaseContext) -> PhaseResult:
         EngineError: the engine failed beyond retry.
     """
     assert ctx.state.blueprint is not None
-    async with ctx.engine.session() as session:
-        await session.build(ctx.state.blueprint)
-        stats, inspection, xml = await session.stats(), await session.inspect(), await session.export()
+    stats, inspection, xml = await measured_alone(ctx.engine, ctx.state.blueprint)
     return PhaseResult(changed(ctx.state, stats=stats, inspection=inspection), xml=xml)
 
 

@@ -20,7 +20,7 @@ from app.model.demands import Floors
 from app.model.experiments import Refinement
 from app.model.names import Outcome, Trigger
 from app.model.state import BuildState, Snapshot
-from app.model.stats import EHP, Stats
+from app.model.stats import EHP, Inspection, Stats
 from app.model.wishes import WishOutcome, WishState, lost
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import measured_guide
@@ -46,6 +46,13 @@ class ValidatePhase:
             return result
         guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands, ctx.request.effort)
         return replace(result, state=changed(result.state, guide=guide))
+
+
+async def measured_alone(engine: Engine, blueprint: Blueprint) -> tuple[Stats, Inspection, bytes]:
+    """Return figures, findings and file of the build, from a session that has held nothing else."""
+    async with engine.session() as session:
+        await session.build(blueprint)
+        return await session.stats(), await session.inspect(), await session.export()
 
 
 async def _measured(engine: Engine, state: BuildState, blueprint: Blueprint) -> BuildState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from app.model.state import BuildState
 from app.model.stats import EHP, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.validate.guide import passive_steps
+from app.phases.validate.judgement import measured_alone
 from app.search.base import plan_of
 from app.search.gear.legality import shopping_list
 from app.search.levels import LEVELS, LevelDraft, drafts_of
@@ -81,11 +83,9 @@ class WithLoadouts:
         told: list[Loadout] = []
         points = state.inspection.points if state.inspection is not None else {}
         exact = points.get("used") == points_by(state.blueprint.level)
-        for before, draft in zip([None, *drafts], drafts, strict=False):
-            async with ctx.engine.session() as session:
-                await session.build(draft.blueprint)
-                stats, inspection = await session.stats(), await session.inspect()
-                files[title_at(draft.level)] = await session.export()
+        measured = await asyncio.gather(*(measured_alone(ctx.engine, draft.blueprint) for draft in drafts))
+        for before, draft, (stats, inspection, file) in zip([None, *drafts], drafts, measured, strict=False):
+            files[title_at(draft.level)] = file
             exact = exact and inspection.points.get("used") == points_by(draft.level)
             loadout = await _told(ctx, draft, stats, inspection)
             told.append(changed(loadout, changes=changes_at(draft, before, nodes)))
