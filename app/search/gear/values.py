@@ -128,8 +128,12 @@ async def measure(
     effect = {option: (known or {}).get(option, Values()) for pool in pools for option in pool.options()}
     effect |= {GearOption(p.slot, "base", incumbent.blueprint.items[p.slot].base): Values() for p in pools}
     found = {trial.key: out for trial, out in zip(asked, outputs, strict=True)}
+    # an item that cannot be tried says nothing about the same line on another
+    others = [t for index, t in enumerate(trials) if t.lines and first[t.key] != index and not found[t.key]]
+    again_tried = await incumbent.outputs_of([[Equip(item=trial.item)] for trial in others])
+    own = {trial.option: out for trial, out in zip(others, again_tried, strict=True)}
     for trial in trials:
-        out = found[trial.key]
+        out = own.get(trial.option, found[trial.key])
         if (
             not out
         ):  # it cannot be tried: on the item nobody knows what it gives, off the item it is out of the question
