@@ -51,8 +51,9 @@ class Setup:
         return " and ".join(part.lower() for part in (self.weapon, self.off_hand) if part)
 
 
-_FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", "Shield"), Setup("Sceptre", "Focus"))
-_FOR_MINIONS = (Setup("Sceptre", "Focus"), Setup("Sceptre", "Shield"), Setup("Wand", "Focus"), Setup("Staff"))
+SHIELD = "Shield"
+_FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", SHIELD), Setup("Sceptre", "Focus"))
+_FOR_MINIONS = (Setup("Sceptre", "Focus"), Setup("Sceptre", SHIELD), Setup("Wand", "Focus"), Setup("Staff"))
 
 
 def setups(brief: Brief, gem: GemFact) -> list[Setup]:
@@ -78,21 +79,29 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
         if not brief.bases or setup.weapon in held
         if not matches(gone, setup.weapon) and setup.off_hand not in gone
     ]
+    shielded = [setup for setup in kept if setup.off_hand == SHIELD]
+    if blocks(brief) and shielded and not brief.weapons:
+        kept = shielded
     return sorted(kept or found[:1], key=lambda setup: _rank(brief, setup))
+
+
+def blocks(brief: Brief) -> bool:
+    """Say whether it was asked for to block hits, in words or as a figure: hardly anything blocks without a shield."""
+    as_figure = brief.invariants.get("block") is not None
+    return as_figure or "block" in brief.listed("defence") or "max_block" in brief.listed("style")
 
 
 def _martial(weapon: str) -> Setup:
     if weapon == "Bow":
         return Setup(weapon, "Quiver")
-    return Setup(weapon, None if two_handed(weapon) or weapon == UNARMED else "Shield")
+    return Setup(weapon, None if two_handed(weapon) or weapon == UNARMED else SHIELD)
 
 
 def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
     """Order set-ups: those asked for, then those the class usually holds, then our own order."""
     asked = brief.weapons
     hits = matches(asked, setup.weapon) + (setup.off_hand in asked)
-    if "block" in brief.listed("defence") or "max_block" in brief.listed("style"):
-        hits += setup.off_hand == "Shield"
+    hits += blocks(brief) and setup.off_hand == SHIELD
     own = brief.class_taste.weapons
     usual = own.index(setup.weapon) if setup.weapon in own else len(own)
     every = (*CASTER, *MARTIAL)

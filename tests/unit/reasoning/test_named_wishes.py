@@ -99,6 +99,17 @@ async def test_a_wished_style_weighs_more_than_what_a_class_usually_plays(world:
     assert found.skill_name == "Ancestral Warrior Totem"
 
 
+async def test_who_asks_for_block_as_a_figure_holds_a_shield(world: FactsEngine) -> None:
+    usual = (await answers(world, "boneshatter warrior"))[Q.DAMAGE_DELIVERY]
+    found = (await answers(world, "boneshatter warrior, 35% block"))[Q.DAMAGE_DELIVERY]
+    held = (await answers(world, "boneshatter warrior, two handed mace, 35% block"))[Q.DAMAGE_DELIVERY]
+    assert isinstance(usual, DeliveryChoice)
+    assert isinstance(found, DeliveryChoice)
+    assert isinstance(held, DeliveryChoice)
+    assert (usual.off_hand, found.off_hand) == (None, "Shield")
+    assert held.weapon_types == ["Two Hand Mace"], "what was asked for by name is held"
+
+
 async def test_max_block_holds_a_shield(world: FactsEngine) -> None:
     found = (await answers(world, "mace warrior", style=["max_block"], weapon=["One Hand Mace"]))[Q.DAMAGE_DELIVERY]
     assert isinstance(found, DeliveryChoice)
