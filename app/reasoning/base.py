@@ -125,6 +125,11 @@ class Idea:
 class Experimenter(Protocol):
     """What a reasoner may ask while a build is being constructed; asking changes nothing."""
 
+    @property
+    def left(self) -> int | None:
+        """Return how many evaluations may still be made, None = they are not counted."""
+        ...
+
     async def read_stats(self) -> Mapping[str, float]:
         """Return the figures of the build as it is."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from app.model.names import Effort
 from app.search.passives.tree import TreeLimits
@@ -69,3 +70,15 @@ LEFT_OUT: Mapping[Effort, str] = {
     )
 }
 """What a build of this effort must tell that it left out."""
+
+REFIT: Final = 2.5
+"""Evaluations that the last fitting of all gear takes at least, in those of the draft of the gear before it (measured
+on twelve prompts: 2.5 to 3.2). A build whose reasoner has ideas is given as many for these, and for exchanging affixes
+of what is worn in the place of that fitting; so it takes no more than one without."""
+
+IDEAS: Final = 0.5
+"""Share of these that ideas may take; exchanging affixes of all that is worn takes 1.0 to 1.25 drafts."""
+
+FEWEST_FOR_IDEAS: Final = 100
+"""Evaluations of ideas where no gear is fitted, so that there is nothing to take them from: a repair, a build that
+begins with what is remembered. It is an item made anew, or twenty other trials and their proposals."""

@@ -5,13 +5,13 @@ Fits the reasoners' `Experimenter` port by shape.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from app.core.errors import AppError, EngineError
 from app.knowledge.named import names_in
 from app.knowledge.words import phrase
 from app.model.base import changed
-from app.model.blueprint import Change, Deallocate, SetGroup
+from app.model.blueprint import Blueprint, Change, Deallocate, SetGroup
 from app.model.moves import Move, Trial
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext
@@ -21,27 +21,55 @@ from app.search.moves import MoveReader
 from app.search.skills.gems import by_id, gem, with_supports
 from app.search.skills.supports import SupportRules
 
+Unmet = Callable[[Blueprint], Awaitable[set[str]]]
+
 WORTHWHILE = 1e-4
 """Moves must raise the score by this (0.01 % of damage) to be kept."""
+
+SPENT = "no evaluations are left"
+"""Why nothing more is tried or kept."""
+
+FOR_PROPOSALS = 0.25
+"""Share of the evaluations that trials leave, so that what they found can still be kept."""
 
 MOST_RANKED, MOST_SPARE = 20, 8
 _REACH = 8
 
 
 class MoveExperimenter:
-    """One build on an incumbent."""
+    """One build on an incumbent. `most`: evaluations that its trials and what is kept may take, None = any number.
 
-    def __init__(self, ctx: SearchContext, incumbent: Incumbent, reader: MoveReader) -> None:
+    `unmet`: what the user asked for and the build has not, in words; nothing is kept that adds to it.
+    """
+
+    def __init__(
+        self,
+        ctx: SearchContext,
+        incumbent: Incumbent,
+        reader: MoveReader,
+        most: int | None = None,
+        unmet: Unmet | None = None,
+    ) -> None:
         self._ctx = ctx
+        self._most = most
+        self._unmet = unmet
+        self._begun = incumbent.trials
         self.incumbent = incumbent
         self._reader = reader
 
     @classmethod
-    async def open(cls, ctx: SearchContext) -> MoveExperimenter:
+    async def open(cls, ctx: SearchContext, most: int | None = None, unmet: Unmet | None = None) -> MoveExperimenter:
         """Return an experimenter on the context's session."""
         incumbent = await Incumbent.open(ctx)
         await incumbent.learn_requirements()
-        return cls(ctx, incumbent, await MoveReader.of(ctx, incumbent))
+        return cls(ctx, incumbent, await MoveReader.of(ctx, incumbent), most, unmet)
+
+    @property
+    def left(self) -> int | None:
+        """Return the evaluations that are left for trials, None where they are not counted."""
+        if self._most is None:
+            return None
+        return max(0, int(self._most * (1 - FOR_PROPOSALS)) - (self.incumbent.trials - self._begun))
 
     async def read_stats(self) -> Mapping[str, float]:
         """Return the figures of the build as it is."""
@@ -57,7 +85,7 @@ class MoveExperimenter:
 
     async def experiment(self, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
         """Try each variant by itself, in order; one that cannot be tried says why."""
-        return [await self._trial(moves, metrics) for moves in variants]
+        return [Trial(problem=SPENT) if self.left == 0 else await self._trial(moves, metrics) for moves in variants]
 
     async def _trial(self, moves: Sequence[Move], metrics: Sequence[str]) -> Trial:
         try:
@@ -74,6 +102,7 @@ class MoveExperimenter:
         wanted = list(dict.fromkeys([*objective.metrics, *metrics]))
         now = objective.parts(self.incumbent.outputs)
         trials = []
+        self.incumbent.trials += len(candidates)
         for outputs in await self.incumbent.session.what_if(candidates, wanted):
             if not outputs:
                 trials.append(Trial(problem="the engine cannot try this"))
@@ -97,7 +126,7 @@ class MoveExperimenter:
             self._ctx.demands.level, self._ctx.demands.gear, taken | set(self._ctx.plan.scaling.excluded_gems)
         )
         ids = await self._ctx.engine.facts.supports_for(group.gems[0].gem_id)
-        offered = [facts[i] for i in sorted(ids) if i in facts and rules.allows(facts[i])]
+        offered = [facts[i] for i in sorted(ids) if i in facts and rules.allows(facts[i])][: self.left]
         kept = group.gems[1:][: rules.room - 1]
         teams = [with_supports(group, [*kept, gem(fact, self._ctx.demands.level)]) for fact in offered]
         trials = await self._tried([[SetGroup(index=index, group=team)] for team in teams], [DPS, EHP])
@@ -112,10 +141,10 @@ class MoveExperimenter:
         spare = self._reader.leaves(self.incumbent.blueprint)
         changes: list[list[Change]] = [[way] for _, _, way in wanted]
         changes += [[Deallocate(nodes=[node.id])] for node in spare]
-        trials = await self._tried(changes, [DPS, EHP])
+        trials = await self._tried(changes[: self.left], [DPS, EHP])
         new = [(name, trial, points) for (name, points, _), trial in zip(wanted, trials, strict=False)]
         new.sort(key=lambda row: (-(row[1].gain or 0.0) / row[2], row[0]))
-        old = _best([(str(node.id), trial) for node, trial in zip(spare, trials[len(wanted) :], strict=True)])
+        old = _best([(str(node.id), trial) for node, trial in zip(spare, trials[len(wanted) :], strict=False)])
         return [
             *((name, changed(trial, made=(f"{points} points",))) for name, trial, points in new[:MOST_RANKED]),
             *((name, changed(trial, made=("gives 1 point back",))) for name, trial in old[:MOST_SPARE]),
@@ -154,6 +183,8 @@ class MoveExperimenter:
 
         Return what they do; its problem says why they were not committed, and is empty where they were.
         """
+        if self._most is not None and self.incumbent.trials - self._begun >= self._most:
+            return Trial(problem=SPENT)
         trial = await self._trial(moves, [DPS, EHP])
         if trial.gain is None or trial.gain <= WORTHWHILE:
             return changed(trial, problem=trial.problem or "the engine finds no gain")
@@ -175,7 +206,8 @@ class MoveExperimenter:
 
     async def _faults(self) -> set[str]:
         found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.demands.floors.gear)
-        return {f"{finding.slot}: {finding.reason}" for finding in found}
+        faults = {f"{finding.slot}: {finding.reason}" for finding in found}
+        return faults if self._unmet is None else faults | await self._unmet(self.incumbent.blueprint)
 
 
 def _best(rows: list[tuple[str, Trial]]) -> list[tuple[str, Trial]]:

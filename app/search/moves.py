@@ -65,6 +65,7 @@ class MoveReader:
         self._actives = {g.name.casefold(): g for g in reversed(gems) if g.kind == "active"}
         self._supports = {g.name.casefold(): g for g in reversed(gems) if g.kind == "support"}
         self._graphs = graphs
+        self._crafted: dict[tuple[str, str, tuple[str, ...]], tuple[GearItem, list[str]]] = {}
 
     @classmethod
     async def of(cls, ctx: SearchContext, incumbent: Incumbent) -> MoveReader:
@@ -73,6 +74,10 @@ class MoveReader:
         return cls(
             ctx, incumbent, await ctx.engine.facts.gems(), [await main_graph(ctx), *([special] if special else [])]
         )
+
+    def forget(self) -> None:
+        """Make items anew from now on; until then one that is asked for again is the one that was tried."""
+        self._crafted.clear()
 
     async def read(self, moves: Sequence[Move]) -> MoveChanges:
         """Return what the moves come to.
@@ -278,7 +283,10 @@ class MoveReader:
         if slot is None or slot.startswith(("Flask", "Charm")):
             raise UnknownFact(f"nothing is crafted in {move.slot!r}; there are {', '.join(sorted(blueprint.items))}")
         base = move.base or blueprint.items[slot].base
-        item, lines = await crafted(self._ctx, self._incumbent, slot, base, move.wants)
+        key = (slot, base.casefold(), tuple(move.wants))
+        if key not in self._crafted:
+            self._crafted[key] = await crafted(self._ctx, self._incumbent, slot, base, move.wants)
+        item, lines = self._crafted[key]
         return MoveChanges((Equip(item=item),), (item.base, *lines))
 
 

@@ -206,6 +206,7 @@ class LlmReasoner:
             "score": {name: round(worth, 4) for name, worth in experimenter.worth().items()},
             "warnings": inputs.warnings(ctx),
             "measured": inputs.measured(ctx),
+            "evaluations left": "any number" if experimenter.left is None else experimenter.left,
         }
         there = await experimenter.names()
         out = [one for one in ctx.state.construction.notes.choices if not one.held and phrase(one.name) not in there]

@@ -1,7 +1,7 @@
 """A sound model makes builds that are no worse than the rules', and mostly better; a confident liar makes none worse.
 
-Both have the rules' seed and effort, so the search spends the same; what they try themselves is counted on top. They
-see only what is sent to them.
+Both have the rules' seed, effort and evaluations: what they try themselves is taken out of the search's. They see only
+what is sent to them.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ LEVEL = 24
 
 REASONERS: tuple[ReasonerChoice, ...] = ("rules", "llm")
 MOST_NEW, LEAST_SHARE = 60_000, 0.7
-MOST_TRIED = 1.35
-"""How many times the rules' evaluations a model's build may come to, with what is tried for its ideas."""
+MOST_TRIED = 1.02
+"""How many times the rules' evaluations a model's build may come to, with what is tried for its ideas; it is less than
+one time but for what a better build gives later stages to try."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ async def built(settings: Settings, prompt: str, who: ReasonerChoice) -> Built:
     assert view.status is BuildStatus.COMPLETE
     async with open_storage(settings.database) as storage:
         notes = (await storage.builds.get(view.id)).state.construction.notes
+    assert (notes.left is None) is (who == "rules")
+    assert notes.left is None or notes.left >= 0, "ideas and exchanges kept to what they were given"
     return Built(view, notes.evaluations, kept)
 
 

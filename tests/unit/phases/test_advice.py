@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -10,15 +11,18 @@ from app.core.ids import BuildId
 from app.model.base import changed
 from app.model.blueprint import SkillGroup
 from app.model.constraints import InvariantSet
-from app.model.construction import Advice
+from app.model.construction import Advice, StageNotes
 from app.model.moves import SetSupports
 from app.model.names import Effort, Phase
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.phases.base import PhaseContext
-from app.phases.construct.stages import MOST_IN_VAIN, TURNS, advice_stage
+from app.phases.construct.stages import ADVICE, CHOICES, MOST_IN_VAIN, TURNS, advice_stage, with_advice
 from app.reasoning.base import Experimenter, Idea, Reasoner, ReasoningContext
 from app.search.base import SearchContext, StageResult
+from app.search.effort import FEWEST_FOR_IDEAS, IDEAS
+from app.search.experiments import FOR_PROPOSALS, SPENT
+from app.search.stages.table import BY_EFFORT, EXCHANGES
 from tests.fakes.arithmetic import World, active, support
 from tests.unit.search.conftest import START, Context
 from tests.unit.search.conftest import context as context
@@ -38,18 +42,23 @@ class Proposer:
         self.turns = list(turns)
         self.seen: list[list[Advice]] = []
         self.supports: list[list[str]] = []
+        self.left: list[int | None] = []
 
     async def advise(self, ctx: ReasoningContext, experimenter: Experimenter) -> list[Idea]:
         build = ctx.state.blueprint
         assert build is not None
+        self.left.append(experimenter.left)
         self.seen.append(ctx.state.construction.notes.advice)
         self.supports.append([gem.name for gem in build.groups[0].gems[1:]])
         return [idea(number) for number in (self.turns.pop(0) if self.turns else [])]
 
 
-async def advised(context: Context, reasoner: Proposer, effort: Effort = Effort.NORMAL) -> StageResult:
+async def advised(
+    context: Context, reasoner: Proposer, effort: Effort = Effort.NORMAL, left: int | None = None
+) -> StageResult:
     group = SkillGroup(gems=[changed(START.groups[0].gems[0], gem_id="zap", name="zap")])
     search: SearchContext = context(WORLD, changed(START, groups=[group]))
+    search = replace(search, notes=StageNotes(left=left))
     ctx = PhaseContext(
         build_id=BuildId("b"),
         request=BuildRequest(prompt="toy build", effort=effort),
@@ -107,3 +116,33 @@ async def test_effort_bounds_the_turns(context: Context) -> None:
         asked[effort] = len(reasoner.seen)
     assert asked == TURNS
     assert asked[Effort.QUICK] < asked[Effort.NORMAL] < asked[Effort.DEEP]
+
+
+@pytest.mark.parametrize(
+    ("left", "most"),
+    [(None, FEWEST_FOR_IDEAS), (-500, FEWEST_FOR_IDEAS), (1000, int(1000 * IDEAS))],
+    ids=["no gear to fit", "taken in advance", "half"],
+)
+async def test_ideas_have_the_evaluations_that_gear_leaves(left: int | None, most: int, context: Context) -> None:
+    reasoner = Proposer([])
+    await advised(context, reasoner, left=left)
+    assert reasoner.left == [int(most * (1 - FOR_PROPOSALS))]
+
+
+async def test_who_has_spent_them_is_not_asked_again(context: Context) -> None:
+    reasoner = Proposer([20] * 120, [30])
+    result = await advised(context, reasoner)
+    assert len(reasoner.left) == 1
+    assert result.notes.advice[0].refused_because == ""
+    assert result.notes.advice[-1].refused_because == SPENT
+
+
+def test_advice_takes_the_place_of_the_last_fitting_of_gear() -> None:
+    normal, deep = ([stage.name for stage in BY_EFFORT[one]] for one in (Effort.NORMAL, Effort.DEEP))
+    assert with_advice(normal) == [
+        *(name for name in normal[:-2] if name != "refit_gear"),
+        *(CHOICES, ADVICE, EXCHANGES.name),
+        *normal[-2:],
+    ]
+    assert [name for name in deep if name not in with_advice(deep)] == ["refit_again"]
+    assert with_advice(["mend_gear", "finish"]) == ["mend_gear", CHOICES, ADVICE, "finish"]

@@ -14,7 +14,7 @@ from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import AffixFact, BaseFact, UniqueFact
 from app.model.moves import Move, named_after
 from app.model.names import Provenance
-from app.search.experiments import MoveExperimenter
+from app.search.experiments import SPENT, MoveExperimenter
 from tests.fakes.arithmetic import World, active, node, support
 from tests.unit.search.conftest import START, Context
 
@@ -204,3 +204,39 @@ async def test_ideas_that_lose_what_the_user_named_are_refused(context: Context)
     assert (await found.keep(supports("fifty"))).problem == "the user asked for ten"
     assert found.incumbent.blueprint.groups == [held]
     assert (await found.keep(supports("ten", "fifty"))).problem == ""
+
+
+async def test_trials_end_with_their_evaluations_and_proposals_a_little_later(context: Context) -> None:
+    ctx = context(WORLD, START.model_copy(update={"groups": [ZAP], "main_group": 1}))
+    found = await MoveExperimenter.open(ctx, 8)
+    assert found.left == 6
+    tried = await found.experiment([supports(name) for name in ("ten", "fifty", "twenty", "ten", "fifty")], ["DPS"])
+    assert [one.problem for one in tried] == [""] * 5
+    assert (found.left, [name for name, _ in await found.rank_supports("zap")]) == (1, ["fifty"])
+    assert found.left == 0
+    assert await found.rank_supports("zap") == []
+    assert await found.optimise_tree() == []
+    assert [one.problem for one in await found.experiment([supports("ten")], ["DPS"])] == [SPENT]
+    assert (await found.keep(supports("ten"))).problem == ""
+    refused = await found.keep(supports("fifty"))
+    assert (refused.problem, refused.gain) == (SPENT, None)
+    assert [gem.name for gem in found.incumbent.blueprint.groups[0].gems] == ["zap", "ten"]
+
+
+async def test_without_a_number_nothing_is_counted(context: Context) -> None:
+    found = await shop(context)
+    assert found.left is None
+    assert all(not one.problem for one in await found.experiment([supports("ten")] * 200, ["DPS"]))
+
+
+async def test_what_costs_something_asked_for_is_not_kept(context: Context) -> None:
+    async def unmet(blueprint: Blueprint) -> set[str]:
+        supports = {gem.name for gem in blueprint.groups[0].gems[1:]}
+        return {"the user asked for silence"} if "fifty" in supports else set()
+
+    ctx = context(WORLD, START.model_copy(update={"groups": [ZAP], "main_group": 1}))
+    found = await MoveExperimenter.open(ctx, unmet=unmet)
+    refused = await found.keep(supports("fifty"))
+    assert refused.problem == "the user asked for silence"
+    assert found.incumbent.blueprint == ctx.blueprint
+    assert (await found.keep(supports("ten"))).problem == ""

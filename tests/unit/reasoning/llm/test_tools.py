@@ -52,6 +52,7 @@ class Shop:
 
     def __init__(self) -> None:
         self.tried: list[list[Move]] = []
+        self.left: int | None = None
 
     async def read_stats(self) -> Mapping[str, float]:
         return {"DPS": 10.123, "Life": 5.0}
