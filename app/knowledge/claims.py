@@ -69,6 +69,9 @@ _MEASURED = frozenset({"build", "stats", "measured", "figures", "both measuremen
 _DRAFT = re.compile(r"\bdrafts?\b|\braced?\b|\braces\b", re.IGNORECASE)
 """What a sentence must say that tells figures of drafts, which are not those of the build."""
 
+OF_DRAFT: Final = "of draft"
+"""The entry of a trial's result that names the draft it was tried on."""
+
 _TRIALS = frozenset({"what_if", "run_experiment", "rank_supports", "optimise_tree", "craft_item", "read_stats"})
 
 
@@ -181,7 +184,7 @@ def grounds_of(texts: Iterable[str]) -> Grounds:
             shown.update(figures)
             shown.update(figures_in(body))
             if label in _MEASURED or label.removeprefix("result of ") in _TRIALS:
-                measured.update(figures)
+                (drafts if f'"{OF_DRAFT}":' in body else measured).update(figures)
             if label.startswith(FACTS):
                 drafts.update(one for line in body.split("\n") if RACED in line for one in figures_in(line))
     return Grounds(frozenset(shown), frozenset(measured), frozenset(drafts))

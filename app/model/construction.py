@@ -114,14 +114,14 @@ class StageNotes(Sparse):
     `reopened`: questions that were answered anew since the last construction. `nearest_modelled`: a skill with a
     calculated rate, where the main skill has none. `tolerated`: shortfalls within tolerance, in words. `remembered` is
     what memory said, `recollected` what was taken of it, `incumbent` the remembered build as it was loaded.
-    `left`: evaluations that the reasoner's ideas and what waits for them may take, below 0 what was taken in advance;
-    None = no reasoner has ideas. `weapon_sets`: what the points of either weapon set are spent on, or why on
+    `on_drafts`: those of them that the reasoner had tried on drafts before it decided.
+    `weapon_sets`: what the points of either weapon set are spent on, or why on
     the same. `parent`, `levers` (in their order) and `hints` (by lever) belong to refinements.
     """
 
     reopened: list[SubProblemName] = Field(default_factory=list)
     evaluations: int = 0
-    left: int | None = None
+    on_drafts: int = 0
     objective: float | None = None
     nearest_modelled: str | None = None
     gear_made: bool = False

@@ -22,14 +22,40 @@ from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Decision, Discovery, SubProblem
 
 
+class Drafts(Protocol):
+    """Drafts of ways to build on which moves can be tried before anything is decided; asking changes nothing."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the names of the drafts, the best first."""
+        ...
+
+    @property
+    def left(self) -> int:
+        """Return how many evaluations may still be made."""
+        ...
+
+    async def experiment(self, draft: str, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
+        """Try each variant on the draft by itself, in order.
+
+        Raises:
+            UnknownFact: there is no such draft.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class ReasoningContext:
-    """What a reasoner may look at: the request, the constraints, the state so far and the engine's facts."""
+    """What a reasoner may look at: the request, the constraints, the state so far and the engine's facts.
+
+    `drafts`: what it may try moves on before there is a build, None = nothing was drafted.
+    """
 
     request: BuildRequest
     invariants: InvariantSet
     state: BuildState
     engine: Engine
+    drafts: Drafts | None = None
 
 
 @dataclass(frozen=True)

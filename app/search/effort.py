@@ -71,14 +71,14 @@ LEFT_OUT: Mapping[Effort, str] = {
 }
 """What a build of this effort must tell that it left out."""
 
-REFIT: Final = 2.5
-"""Evaluations that the last fitting of all gear takes at least, in those of the draft of the gear before it (measured
-on twelve prompts: 2.5 to 3.2). A build whose reasoner has ideas is given as many for these, and for exchanging affixes
-of what is worn in the place of that fitting; so it takes no more than one without."""
+IDEAS: Final = 0.08
+"""Share of the evaluations that a build has taken so far that the ideas of its reasoner may take: what is
+tried for them, what is kept, and what was tried on drafts before."""
 
-IDEAS: Final = 0.5
-"""Share of these that ideas may take; exchanging affixes of all that is worn takes 1.0 to 1.25 drafts."""
+ON_DRAFTS: Final[Mapping[Effort, int]] = {Effort.QUICK: 0, Effort.NORMAL: 60, Effort.DEEP: 120}
+"""Evaluations that a reasoner may have made on drafts of the race, for all its questions together. They are taken from
+those that its ideas have later."""
 
 FEWEST_FOR_IDEAS: Final = 100
-"""Evaluations of ideas where no gear is fitted, so that there is nothing to take them from: a repair, a build that
-begins with what is remembered. It is an item made anew, or twenty other trials and their proposals."""
+"""Evaluations of ideas where the share comes to less, as in a build that begins with a remembered one: an item
+made anew, or twenty other trials and their proposals."""

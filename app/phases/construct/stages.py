@@ -27,7 +27,7 @@ from app.phases.memory import begun_with, digest_of, habits, situation_of, used
 from app.reasoning.base import Idea
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.choices import hold_choices
-from app.search.effort import FEWEST_FOR_IDEAS, IDEAS, REFIT
+from app.search.effort import FEWEST_FOR_IDEAS, IDEAS
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
@@ -36,7 +36,6 @@ from app.search.sessions import USUAL, Sharing, open_parallel
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
     BY_EFFORT,
-    EXCHANGES,
     MENDING,
     RECOLLECT,
     REMEMBERING,
@@ -54,21 +53,15 @@ CHOICES = "choices"
 """The stage before it: what the reasoner chose by name is held in the build."""
 
 _BEFORE = ("groups", "finish")
-_DRAFT, _FITTINGS = "gear", ("refit_gear", "refit_again")
 
 
 HOLD = SearchStage(CHOICES, "holding what was chosen", frozenset(), frozenset(), hold_choices)
 
 
 def with_advice(stages: Sequence[str]) -> list[str]:
-    """Return the stages with choices and advice before what only fills places that are left.
-
-    Gear is not fitted for the last time, which pays for the advice; what that leaves is for exchanges of affixes.
-    """
+    """Return the stages with choices and advice before what only fills places that are left."""
     at = next((stages.index(name) for name in _BEFORE if name in stages), len(stages))
-    last = [name for name in stages[:at] if name in _FITTINGS][-1:]
-    before = [name for name in stages[:at] if name not in last]
-    return [*before, CHOICES, ADVICE, *([EXCHANGES.name] if last else []), *stages[at:]]
+    return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
 
 
 TURNS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 4, Effort.DEEP: 8}
@@ -97,30 +90,12 @@ async def unmet_wishes(ctx: PhaseContext, session: Session, blueprint: Blueprint
     return {f"the user asked for {one.wish}" for one in wishes_of(case) if one.state is WishState.UNMET}
 
 
-def exchange_stage(ctx: PhaseContext) -> SearchStage:
-    """Return the stage that exchanges affixes, unless that costs something the user asked for.
-
-    The score does not know every wish: life may pass the energy shield that was to keep the build alive.
-    """
-
-    async def exchange(search: SearchContext) -> StageResult:
-        before = await unmet_wishes(ctx, search.session, search.blueprint)
-        result = await EXCHANGES.run(search)
-        lost = await unmet_wishes(ctx, search.session, result.blueprint) - before
-        if not lost:
-            return result
-        await search.session.build(search.blueprint)
-        return StageResult(search.blueprint, label=f"affixes stay as they are: {sorted(lost)[0]}")
-
-    return replace(EXCHANGES, work=exchange)
-
-
 def advice_stage(ctx: PhaseContext) -> SearchStage:
     """Return the stage for the reasoner of this step."""
 
     async def advise(search: SearchContext) -> StageResult:
-        left = search.notes.left
-        most = FEWEST_FOR_IDEAS if left is None else max(FEWEST_FOR_IDEAS, int(left * IDEAS))
+        allowed = int(search.notes.evaluations * IDEAS) - search.notes.on_drafts
+        most = max(FEWEST_FOR_IDEAS, allowed)
 
         async def unmet(blueprint: Blueprint) -> set[str]:
             return await unmet_wishes(ctx, search.session, blueprint)
@@ -212,8 +187,6 @@ class ConstructPhase:
             chosen = _chosen(stages, ctx.state, known)
             chosen = with_advice(chosen) if _is_advised(ctx) else chosen
             notes = StageNotes(evaluations=before.evaluations) if known is None else changed(before, reopened=[])
-            if before.left is not None:
-                notes = changed(notes, left=min(before.left, 0))
             progress = ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
             if ctx.state.iteration == 0 and ctx.request.mode is Mode.INITIAL:
                 ctx, progress = await self._remembering(ctx, plan, progress)
@@ -241,8 +214,7 @@ class ConstructPhase:
 
     async def _advance(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         name = progress.pending[0]
-        made = {ADVICE: advice_stage, EXCHANGES.name: exchange_stage}
-        stage = made[name](ctx) if name in made else self._named[name]
+        stage = advice_stage(ctx) if name == ADVICE else self._named[name]
         blueprint = ctx.state.blueprint or Blueprint(
             class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
         )
@@ -254,12 +226,6 @@ class ConstructPhase:
             if name in WATCHED:
                 result = await with_gaps(ctx, panel, result)
         evaluations = progress.notes.evaluations + panel.trials
-        left = progress.notes.left
-        if name == _DRAFT and ADVICE in progress.pending:
-            left = min(left or 0, 0) + int(REFIT * panel.trials)
-        if left is not None:
-            paid = panel.trials if name in (CHOICES, ADVICE, EXCHANGES.name) else 0
-            progress = changed(progress, notes=changed(progress.notes, left=left - paid))
         if name == RECOLLECT:
             progress = _recollected(self._by_effort[ctx.request.effort], progress, result.notes)
         return PhaseResult(_after_stage(ctx.state, stage, progress, result, evaluations))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from app.model.base import changed
@@ -19,6 +20,7 @@ from app.model.sub_problems import (
 )
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
+from app.phases.explore.race import RaceDrafts
 from app.phases.memory import digest_of
 from app.reasoning.base import Conclusion
 
@@ -41,10 +43,14 @@ class ExplorePhase:
 
     async def _answer(self, ctx: PhaseContext, name: SubProblemName) -> PhaseResult:
         state = await _doubting(changed(ctx.state, sub_problems=moved(ctx.state.sub_problems)), ctx)
-        asked = replace(ctx, state=state).reasoning()
-        found = await ctx.reasoner.gather(asked, name)
-        answer = await ctx.reasoner.explore(asked, name, found)
-        return _result(_recorded(state, name, found, answer))
+        async with AsyncExitStack() as stack:
+            drafts = RaceDrafts(ctx, stack)
+            asked = replace(ctx, state=state).reasoning()
+            if ctx.reasoner.advises and drafts.names:
+                asked = replace(asked, drafts=drafts)
+            found = await ctx.reasoner.gather(asked, name)
+            answer = await ctx.reasoner.explore(asked, name, found)
+        return _result(_recorded(drafts.charged(state), name, found, answer))
 
 
 async def _doubting(state: BuildState, ctx: PhaseContext) -> BuildState:

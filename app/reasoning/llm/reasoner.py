@@ -60,7 +60,7 @@ _TRIALS = frozenset({"what_if", "rank_supports", "optimise_tree", "craft_item", 
 ALLOWED: Final[Mapping[LlmStep, frozenset[str]]] = {
     "extract": frozenset({"search_gems", "search_ascendancy", "search_uniques"}),
     "decompose": frozenset(),
-    "explore": _SEARCH,
+    "explore": _SEARCH | {"what_if", "run_experiment"},
     "construct": _SEARCH | _TRIALS,
     "validate": _SEARCH,
     "iterate": _SEARCH,
@@ -189,6 +189,8 @@ class LlmReasoner:
         """Ask these questions together; the first of them is the one whose turn it is."""
         batch = Batch(ctx, self._rules, usual, names)
         shown = {**inputs.about(ctx), **await batch.shown(discoveries)}
+        if ctx.drafts is not None:
+            shown["drafts"] = {"names": list(ctx.drafts.names), "evaluations left": ctx.drafts.left}
         prompts = [answers.EXPLORE, *(answers.explore_prompt(one) for one in reversed(names))]
         found = await self._ask(
             "explore", prompts, shown, answers_to(names), batch.settle, _given({names[0]: usual.decision}), ctx
@@ -303,7 +305,10 @@ class LlmReasoner:
         ctx, engine = (about, about.engine) if isinstance(about, ReasoningContext) else (None, about)
         label, own = prompts[-1], self._resources
         try:
-            tools = [*GameSearch(engine.facts).tools(), *BuildTrials(experimenter).tools()]
+            tools = [
+                *GameSearch(engine.facts).tools(),
+                *BuildTrials(experimenter, None if ctx is None else ctx.drafts).tools(),
+            ]
             toolbox = Toolbox(
                 [tool for tool in tools if tool.name in ALLOWED[step]],
                 own.runner,

@@ -9,12 +9,13 @@ from pydantic import Field
 
 from app.core.errors import ToolRefused
 from app.engine.base import Facts
+from app.knowledge.claims import OF_DRAFT
 from app.knowledge.gems import level_required
 from app.knowledge.words import by_phrase, named, phrase
 from app.model.facts import BaseFact, NodeFact
 from app.model.moves import CraftItem, Move, Trial
 from app.model.stats import DPS, EHP, FREE_SPIRIT
-from app.reasoning.base import Experimenter
+from app.reasoning.base import Drafts, Experimenter
 from app.reasoning.llm.toolbox import Arguments, Tool
 
 T = TypeVar("T")
@@ -209,10 +210,16 @@ class ReadStats(Arguments):
     metrics: Annotated[list[Metric], Field(max_length=40)] = Field(default_factory=list)
 
 
+OnDraft = Annotated[
+    Text | None, Field(description="in explore: the draft of the race to try it on; left out = the best one")
+]
+
+
 class WhatIf(Arguments):
     """Changes that are tried together."""
 
     changes: Moves
+    draft: OnDraft = None
     metrics: Metrics = Field(default_factory=lambda: list(_USUAL))
 
 
@@ -248,14 +255,19 @@ class RunExperiment(Arguments):
     """Variants, each tried by itself, and the metrics that the table shows."""
 
     variants: Annotated[list[ExperimentRow], Field(min_length=1, max_length=12)]
+    draft: OnDraft = None
     metrics: Metrics = Field(default_factory=lambda: list(_USUAL))
 
 
 class BuildTrials:
-    """The tools over an experimenter. A `gain` above 0 means that the build's score would rise."""
+    """The tools over an experimenter. A `gain` above 0 means that the build's score would rise.
 
-    def __init__(self, experimenter: Experimenter | None = None) -> None:
+    `drafts`: what is tried on where there is no build yet.
+    """
+
+    def __init__(self, experimenter: Experimenter | None = None, drafts: Drafts | None = None) -> None:
         self._given = experimenter
+        self._drafts = drafts
 
     @property
     def _experimenter(self) -> Experimenter:
@@ -282,8 +294,19 @@ class BuildTrials:
 
     async def what_if(self, asked: WhatIf) -> dict[str, Any]:
         """Return what the changes would do."""
-        (trial,) = await self._experimenter.experiment([asked.changes], asked.metrics)
-        return shown(trial)
+        (row,) = await self._tried(asked.draft, [asked.changes], asked.metrics)
+        return row
+
+    async def _tried(
+        self, draft: str | None, variants: Sequence[Sequence[Move]], metrics: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """Return a row per variant, on the build or else on a draft, whose name is in its rows."""
+        if self._given is not None or self._drafts is None:
+            if draft is not None and self._given is not None:
+                raise ToolRefused("there is a build now: leave `draft` out")
+            return [shown(trial) for trial in await self._experimenter.experiment(variants, metrics)]
+        name = draft or self._drafts.names[0]
+        return [{OF_DRAFT: name, **shown(one)} for one in await self._drafts.experiment(name, variants, metrics)]
 
     async def supports(self, asked: RankSupports) -> list[dict[str, Any]]:
         """Return supports, the most helpful first."""
@@ -303,9 +326,9 @@ class BuildTrials:
 
     async def experiment(self, asked: RunExperiment) -> list[dict[str, Any]]:
         """Return one row per variant, the build as it is first."""
-        rows = await self._experimenter.experiment([[], *(v.changes for v in asked.variants)], asked.metrics)
+        rows = await self._tried(asked.draft, [[], *(v.changes for v in asked.variants)], asked.metrics)
         names = ["as it is", *(variant.name for variant in asked.variants)]
-        return [{"variant": name, **shown(trial)} for name, trial in zip(names, rows, strict=True)]
+        return [{"variant": name, **row} for name, row in zip(names, rows, strict=True)]
 
 
 def shown(trial: Trial) -> dict[str, Any]:

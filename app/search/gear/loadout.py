@@ -151,22 +151,6 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     return StageResult(incumbent.blueprint, StageNotes(gear_made=True), label=label)
 
 
-async def exchange_gear(ctx: SearchContext) -> StageResult:
-    """Exchange affixes of what is worn, within the evaluations that the reasoner's ideas have left.
-
-    This is the last look at gear of a build whose reasoner has ideas. It stays with bases and uniques, so nothing that
-    was held or proposed is undone but by a better affix.
-    """
-    incumbent = await Incumbent.open(ctx)
-    await incumbent.learn_requirements()
-    worn = {slot: item for slot, item in incumbent.blueprint.items.items() if item.rarity == "RARE"}
-    pools = [pool for pool in await pools_of(ctx) if pool.slot in worn and worn[pool.slot].base in pool.bases]
-    before = incumbent.blueprint.items
-    await GearSearch(incumbent, pools, unwanted(ctx)).exchange(max(0, ctx.notes.left or 0))
-    count = sum(item != before[slot] for slot, item in incumbent.blueprint.items.items())
-    return StageResult(incumbent.blueprint, label=f"affixes of {count} items exchanged")
-
-
 async def pools_of(ctx: SearchContext) -> list[SlotPool]:
     """Return the pools of all slots that are worn, and of all allocated jewel sockets, in a fixed order."""
     bases = usable(await ctx.engine.facts.bases(), ctx)

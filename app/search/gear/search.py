@@ -134,17 +134,12 @@ class GearSearch:
         self.pools = [pool.without(banned[pool.slot]) for pool in self.pools]
         return any(banned.values())
 
-    async def exchange(self, most: int | None = None) -> None:
-        """Exchange one affix for another, slot by slot, while that raises the score, in `most` evaluations."""
-        begun = self.incumbent.trials
-        if most is not None and sum(len(pool.options()) for pool in self.pools) > most:
-            return
-        values = await measure(self.incumbent, self.pools, self.plain.effect or None)
+    async def exchange(self) -> None:
+        """Exchange one affix for another, slot by slot, while that raises the score."""
+        values = await measure(self.incumbent, self.pools, self.plain.effect)
         for pool in self.pools:
             item = self.incumbent.blueprint.items[pool.slot]
             trials = exchanges(pool, item, values)
-            if most is not None and self.incumbent.trials - begun + len(trials) > most:
-                return
             outputs = await self.incumbent.outputs_of([[Equip(item=trial)] for trial in trials])
             scores = [
                 self.incumbent.objective.score(found) if self.keeps_resistances(found) else float("-inf")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from app.model.names import Demand, Effort, SubProblemName
 from app.search.base import SearchContext, StageResult
-from app.search.gear.loadout import draft_gear, exchange_gear, optimise_gear
+from app.search.gear.loadout import draft_gear, optimise_gear
 from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree
@@ -101,9 +101,6 @@ BY_EFFORT: Mapping[Effort, tuple[SearchStage, ...]] = {
     Effort.DEEP: (*STAGES[:_at], *_AGAIN, *STAGES[_at:]),
 }
 """A quick build is drafted once; a deep one goes over tree and gear a second time, each knowing the other."""
-
-EXCHANGES = _stage("gear_exchanges", "exchanging affixes of gear", exchange_gear)
-"""What follows the ideas of a reasoner, with the evaluations that these have left."""
 
 MENDING: tuple[SearchStage, ...] = (
     _stage("mend_tree", "connecting passives again", mend_tree),

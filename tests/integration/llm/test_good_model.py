@@ -1,7 +1,7 @@
 """A sound model makes builds that are no worse than the rules', and mostly better; a confident liar makes none worse.
 
-Both have the rules' seed, effort and evaluations: what they try themselves is taken out of the search's. They see only
-what is sent to them.
+Both have the rules' seed and effort, and little more of evaluations: what they try themselves is a bounded share.
+They see only what is sent to them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from app.llm.transcript import Exchange, RecordingModel
 from app.model.names import BuildStatus
 from app.model.record import BuildRequest, ReasonerChoice
 from app.search.choices import MARGIN
+from app.search.effort import IDEAS
 from app.service.evaluations import demands_on, objective_of
 from app.service.view import BuildView
 from app.storage.store import open_storage
@@ -34,9 +35,9 @@ LEVEL = 24
 
 REASONERS: tuple[ReasonerChoice, ...] = ("rules", "llm")
 MOST_NEW, LEAST_SHARE = 60_000, 0.7
-MOST_TRIED = 1.02
-"""How many times the rules' evaluations a model's build may come to, with what is tried for its ideas; it is less than
-one time but for what a better build gives later stages to try."""
+MOST_TRIED = 1 + IDEAS + 0.04
+"""How many times the rules' evaluations a model's build may come to: the share of ideas, an item that is finished
+beyond it, and what a better build gives later stages to try."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,6 @@ async def built(settings: Settings, prompt: str, who: ReasonerChoice) -> Built:
     assert view.status is BuildStatus.COMPLETE
     async with open_storage(settings.database) as storage:
         notes = (await storage.builds.get(view.id)).state.construction.notes
-    assert (notes.left is None) is (who == "rules")
-    assert notes.left is None or notes.left >= 0, "ideas and exchanges kept to what they were given"
     return Built(view, notes.evaluations, kept)
 
 

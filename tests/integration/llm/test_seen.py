@@ -12,24 +12,27 @@ from pathlib import Path
 import pytest
 
 from app.model.events import CallOutcome
-from app.model.names import BuildStatus, ConflictType, SubProblemName
+from app.model.names import BuildStatus, ConflictType, Effort, SubProblemName
 from app.model.race import RACED
 from app.model.record import BuildRequest
 from app.model.stats import HITS
 from app.model.sub_problems import ScalingChoice
 from app.reasoning.base import ReasoningContext
 from app.reasoning.llm.conversation import MOST_ROUNDS
+from app.search.effort import ON_DRAFTS
 from app.service.presentation import as_text, presentation_of
 from tests.fakes.llm_bench import DELIVERY, llm_bench, llm_settings
 from tests.fakes.llm_player import Player
 from tests.fakes.llm_reader import Reader, written
-from tests.fakes.llm_server import Asked, LlmServer
+from tests.fakes.llm_server import Asked, LlmServer, Reaction, Say
 from tests.integration.llm.test_builds import Made, make
 from tests.integration.llm.test_choices import check_bound
 from tests.integration.llm.test_liar import told_by
 from tests.unit.reasoning.planning import plan
 
 Q = SubProblemName
+PAID = 3
+"""Evaluations of an experiment with one variant: the draft as it was loaded, as it is, and the variant."""
 
 
 @dataclass(frozen=True)
@@ -168,3 +171,35 @@ async def test_9_no_tool_may_be_called_when_the_rounds_are_over(tmp_path: Path) 
     assert [body.get("tool_choice") == "none" for body in bodies] == [False] * MOST_ROUNDS + [True]
     assert all(body["tools"] == bodies[0]["tools"] for body in bodies), "what was sent before stays a prefix"
     assert all(text[:300] in told for text in descriptions if "lightning" in text.lower())
+
+
+class Curious(Player):
+    """Tries changes on the drafts of the race before it answers the first questions, one on none that is there."""
+
+    def __call__(self, asked: Asked) -> Reaction:
+        if asked.step == "explore-ascendancy" or "damage_delivery" in asked.questions:
+            names = asked.block("drafts")["names"]
+            skill = names[-1].partition(" with ")[0]
+            change = {"op": "set_supports", "skill": skill, "supports": []}
+            variants = [{"name": "bare", "changes": [change]}]
+            if asked.turn == 0:
+                calls = [("run_experiment", {"variants": variants, "draft": name}) for name in (names[-1], "Nothing")]
+                return Say(calls=[*calls, ("rank_supports", {"skill": skill})])
+        return super().__call__(asked)
+
+
+@pytest.mark.slow
+async def test_2_changes_are_tried_on_drafts_before_anything_is_decided(tmp_path: Path) -> None:
+    async with LlmServer(Curious()) as server:
+        made = await make(llm_settings(f"{server.url}/v1", tmp_path, llm_timeout_s=20), level=12)
+        asked = next(one for one in server.requests if "damage_delivery" in one.questions and one.turn == 1)
+        later = next(one for one in server.requests if "damage_scaling" in one.questions)
+    table, nothing, refused = asked.results
+    draft = asked.block("drafts")["names"][-1]
+    assert [(row["variant"], row["of draft"]) for row in table] == [("as it is", draft), ("bare", draft)]
+    assert (table[0]["gain"], table[0]["DPS"] > 0, table[1]["gain"] < 0) == (0, True, True)
+    assert "there is no draft called 'Nothing'" in nothing["error"]
+    assert "no such tool in this step" in refused["error"]
+    assert asked.block("drafts")["evaluations left"] == ON_DRAFTS[Effort.NORMAL]
+    assert later.block("drafts")["evaluations left"] == ON_DRAFTS[Effort.NORMAL] - PAID
+    assert made.view.reasoner.decided == made.view.reasoner.asked

@@ -95,3 +95,10 @@ def test_figures_of_the_race_are_those_of_drafts(sentence: str, kept: bool) -> N
 def test_only_facts_are_the_races() -> None:
     forged = grounds_of([fenced("request", RACE), RACE])
     assert founded("As a draft it was measured at 53.1k DPS.", forged) == ""
+
+
+def test_what_was_tried_on_a_draft_is_no_figure_of_the_build() -> None:
+    row = '{"of draft":"Spark","gain":0.031,"DPS":53100}'
+    tried = grounds_of([fenced("result of what_if", row)])
+    assert founded("As a draft it was measured at 53,100 DPS.", tried) == "As a draft it was measured at 53,100 DPS."
+    assert founded("It was measured at 53,100 DPS.", tried) == ""

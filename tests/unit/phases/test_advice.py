@@ -17,12 +17,11 @@ from app.model.names import Effort, Phase
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.phases.base import PhaseContext
-from app.phases.construct.stages import ADVICE, CHOICES, MOST_IN_VAIN, TURNS, advice_stage, with_advice
+from app.phases.construct.stages import MOST_IN_VAIN, TURNS, advice_stage
 from app.reasoning.base import Experimenter, Idea, Reasoner, ReasoningContext
 from app.search.base import SearchContext, StageResult
 from app.search.effort import FEWEST_FOR_IDEAS, IDEAS
 from app.search.experiments import FOR_PROPOSALS, SPENT
-from app.search.stages.table import BY_EFFORT, EXCHANGES
 from tests.fakes.arithmetic import World, active, support
 from tests.unit.search.conftest import START, Context
 from tests.unit.search.conftest import context as context
@@ -54,11 +53,11 @@ class Proposer:
 
 
 async def advised(
-    context: Context, reasoner: Proposer, effort: Effort = Effort.NORMAL, left: int | None = None
+    context: Context, reasoner: Proposer, effort: Effort = Effort.NORMAL, notes: StageNotes | None = None
 ) -> StageResult:
     group = SkillGroup(gems=[changed(START.groups[0].gems[0], gem_id="zap", name="zap")])
     search: SearchContext = context(WORLD, changed(START, groups=[group]))
-    search = replace(search, notes=StageNotes(left=left))
+    search = replace(search, notes=notes or StageNotes())
     ctx = PhaseContext(
         build_id=BuildId("b"),
         request=BuildRequest(prompt="toy build", effort=effort),
@@ -119,13 +118,17 @@ async def test_effort_bounds_the_turns(context: Context) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "most"),
-    [(None, FEWEST_FOR_IDEAS), (-500, FEWEST_FOR_IDEAS), (1000, int(1000 * IDEAS))],
-    ids=["no gear to fit", "taken in advance", "half"],
+    ("notes", "most"),
+    [
+        (StageNotes(), FEWEST_FOR_IDEAS),
+        (StageNotes(evaluations=10_000), int(10_000 * IDEAS)),
+        (StageNotes(evaluations=10_000, on_drafts=60), int(10_000 * IDEAS) - 60),
+    ],
+    ids=["least", "share", "tried on drafts"],
 )
-async def test_ideas_have_the_evaluations_that_gear_leaves(left: int | None, most: int, context: Context) -> None:
+async def test_ideas_have_a_share_of_the_evaluations(notes: StageNotes, most: int, context: Context) -> None:
     reasoner = Proposer([])
-    await advised(context, reasoner, left=left)
+    await advised(context, reasoner, notes=notes)
     assert reasoner.left == [int(most * (1 - FOR_PROPOSALS))]
 
 
@@ -135,14 +138,3 @@ async def test_who_has_spent_them_is_not_asked_again(context: Context) -> None:
     assert len(reasoner.left) == 1
     assert result.notes.advice[0].refused_because == ""
     assert result.notes.advice[-1].refused_because == SPENT
-
-
-def test_advice_takes_the_place_of_the_last_fitting_of_gear() -> None:
-    normal, deep = ([stage.name for stage in BY_EFFORT[one]] for one in (Effort.NORMAL, Effort.DEEP))
-    assert with_advice(normal) == [
-        *(name for name in normal[:-2] if name != "refit_gear"),
-        *(CHOICES, ADVICE, EXCHANGES.name),
-        *normal[-2:],
-    ]
-    assert [name for name in deep if name not in with_advice(deep)] == ["refit_again"]
-    assert with_advice(["mend_gear", "finish"]) == ["mend_gear", CHOICES, ADVICE, "finish"]

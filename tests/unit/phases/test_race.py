@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from app.core.errors import UnknownFact
 from app.model.base import changed
+from app.model.moves import RemoveSkill
 from app.model.names import Effort, Mode, SubProblemName, Trigger
 from app.model.race import Contender, Race, against
 from app.model.state import BuildState
 from app.model.sub_problems import AscendancyChoice, DeliveryChoice, DraftFigures, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.explore.race import RaceExplore
+from app.phases.explore.race import RaceDrafts, RaceExplore
 from app.reasoning.base import ReasoningContext
 from app.search.drafts import NO_RATE
-from tests.fakes.arithmetic import ArithmeticEngine, active
+from app.search.effort import ON_DRAFTS
+from app.search.experiments import SPENT
+from tests.fakes.arithmetic import ArithmeticEngine, World, active
 from tests.unit.phases.test_construct import context, decided, world
 
 Q = SubProblemName
@@ -33,10 +38,9 @@ def contender(gem: str) -> Contender:
 class Starting:
     """A reasoner of which only the contenders are asked."""
 
-    advises = False
-
-    def __init__(self, *gems: str) -> None:
+    def __init__(self, *gems: str, advises: bool = False) -> None:
         self.gems = gems
+        self.advises = advises
 
     async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
         return [contender(gem) for gem in self.gems][:most]
@@ -56,13 +60,18 @@ class Inner:
 EFFECTS = {f"skill{i:02}": f"{10 * i} more" for i in range(14)} | {"useless": "-100 more"}
 
 
-async def raced(gems: list[str], sessions: int = 1, **request: Any) -> tuple[BuildState, Inner]:
+def toys() -> World:
     known = world()
     known.gems += [active(name, effect) for name, effect in EFFECTS.items()]
+    return known
+
+
+async def raced(gems: list[str], sessions: int = 1, advises: bool = False, **request: Any) -> tuple[BuildState, Inner]:
+    known = toys()
     inner = Inner()
     phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     for _ in range(6):
-        ctx = changed_context(context(ArithmeticEngine(known), state, **request), Starting(*gems))
+        ctx = changed_context(context(ArithmeticEngine(known), state, **request), Starting(*gems, advises=advises))
         result = await phase.run(ctx)
         state = BuildState.from_yaml(result.state.to_yaml())
         if result.trigger is not None:
@@ -85,6 +94,35 @@ async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:
     assert [sum(len(one.figures) >= rung for one in race.contenders) for rung in (1, 2, 3)] == [14, 6, 3]
     assert state.construction.notes.evaluations == race.evaluations > 0
     assert all(one.draft is None for one in race.contenders)
+
+
+async def test_moves_are_tried_on_what_is_left_of_the_race_and_paid_for() -> None:
+    state, _ = await raced(sorted(EFFECTS)[:14], advises=True)
+    ctx = context(ArithmeticEngine(toys()), state)
+    async with AsyncExitStack() as stack:
+        drafts = RaceDrafts(ctx, stack)
+        assert drafts.charged(state) == state, "nothing was tried"
+        assert (drafts.names, drafts.left) == (["skill13", "skill12", "skill11"], ON_DRAFTS[Effort.NORMAL])
+        move = RemoveSkill(op="remove_skill", skill="skill13")
+        now, refused = await drafts.experiment("skill13", [[], [move]], ["DPS"])
+        assert now.gain == 0
+        assert now.figures["DPS"] > 0
+        assert refused.problem == "the main skill stays"
+        (other,) = await drafts.experiment("skill11", [[]], ["DPS"])
+        assert 0 < other.figures["DPS"] < now.figures["DPS"]
+        with pytest.raises(UnknownFact, match="no draft called 'arc'; there are skill13, skill12, skill11"):
+            await drafts.experiment("arc", [[]], ["DPS"])
+        spent = await drafts.experiment("skill12", [[]] * 80, ["DPS"])
+        assert [one.problem for one in (spent[0], spent[-1])] == ["", SPENT]
+        assert drafts.left == 0
+        charged = drafts.charged(state).construction.notes
+    assert charged.on_drafts == ON_DRAFTS[Effort.NORMAL]
+    assert charged.evaluations == state.construction.notes.evaluations + ON_DRAFTS[Effort.NORMAL]
+    async with AsyncExitStack() as stack:
+        later = RaceDrafts(replace(ctx, state=drafts.charged(state)), stack)
+        assert later.left == 0, "all questions share what there is"
+        again = RaceDrafts(replace(ctx, state=changed(state, iteration=1)), stack)
+        assert again.names == [], "a build that failed is not decided on by drafts"
 
 
 async def test_what_has_no_figure_is_out_and_never_wins() -> None:

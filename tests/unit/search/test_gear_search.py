@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from app.model.base import changed
-from app.model.blueprint import AffixRoll, Equip, GearItem, Unequip
+from app.model.blueprint import Equip, GearItem, Unequip
 from app.model.constraints import Invariant, InvariantSet
-from app.model.construction import StageNotes
 from app.model.demands import floors_for
 from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
 from app.model.names import GearTier, Provenance
 from app.search.gear.legality import shopping_list
-from app.search.gear.loadout import charm_changes, exchange_gear, optimise_gear
+from app.search.gear.loadout import charm_changes, optimise_gear
 from app.search.gear.pool import slot_pool
 from app.search.gear.search import wearable
 from tests.fakes.arithmetic import World, active, node
@@ -176,19 +173,3 @@ async def test_the_shopping_list_has_a_uniques_lines(context: Context) -> None:
     items = await worn(context, made)
     [entry] = await shopping_list(ctx.engine.facts, ctx.blueprint.model_copy(update={"items": items}))
     assert [(line["side"], line["text"]) for line in entry["lines"]] == [("unique", "400 inc"), ("unique", "500 life")]
-
-
-@pytest.mark.parametrize(
-    ("left", "suffixes"),
-    [(100, {"edge"}), (2, {"speed"}), (0, {"speed"}), (-50, {"speed"}), (None, {"speed"})],
-    ids=["enough", "too few", "none", "taken in advance", "no ideas"],
-)
-async def test_affixes_are_exchanged_within_what_ideas_left(
-    left: int | None, suffixes: set[str], context: Context
-) -> None:
-    worn = (await optimise_gear(context(world()))).blueprint
-    poor = changed(worn.items["Amulet"], suffixes=[AffixRoll(id="speed")])
-    ctx = context(world(), changed(worn, items={**worn.items, "Amulet": poor}))
-    result = await exchange_gear(replace(ctx, notes=StageNotes(left=left)))
-    assert {roll.id for roll in result.blueprint.items["Amulet"].suffixes} == suffixes
-    assert result.label == f"affixes of {int('edge' in suffixes)} items exchanged"

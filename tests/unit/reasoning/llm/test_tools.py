@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from app.core.errors import LlmBadOutput
+from app.core.errors import LlmBadOutput, ToolRefused
 from app.model.moves import CraftItem, Move, Trial
 from app.reasoning.llm.tools import (
     AscendancySearch,
@@ -19,6 +19,7 @@ from app.reasoning.llm.tools import (
     ReadStats,
     RunExperiment,
     SupportSearch,
+    WhatIf,
     shown,
 )
 from tests.fakes.engine import FactsEngine
@@ -77,6 +78,36 @@ class Shop:
 def test_a_loss_says_what_it_comes_from() -> None:
     parts = {"DPS": -0.21, "attributes": -3.66, "TotalEHP": 0.0, "targets": 0.0001}
     assert shown(Trial(gain=-3.87, parts=parts)) == {"gain": -3.87, "why": {"attributes": -3.66, "DPS": -0.21}}
+
+
+class Sketches:
+    """Drafts that remember what was tried on which."""
+
+    names = ("Arc", "Spark")
+    left = 5
+
+    def __init__(self) -> None:
+        self.tried: list[tuple[str, int]] = []
+
+    async def experiment(self, draft: str, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
+        self.tried.append((draft, len(variants)))
+        return [Trial(figures={"DPS": 1.0}, gain=0.5) for _ in variants]
+
+
+async def test_before_there_is_a_build_moves_are_tried_on_drafts() -> None:
+    drafts = Sketches()
+    trials = BuildTrials(None, drafts)
+    move = {"op": "remove_skill", "skill": "Arc"}
+    row = await trials.what_if(WhatIf.model_validate({"changes": [move], "metrics": ["DPS"]}))
+    assert row == {"of draft": "Arc", "gain": 0.5, "DPS": 1.0}
+    asked = {"variants": [{"name": "v", "changes": [move]}], "draft": "Spark"}
+    table = await trials.experiment(RunExperiment.model_validate(asked))
+    assert [(row["variant"], row["of draft"]) for row in table] == [("as it is", "Spark"), ("v", "Spark")]
+    assert drafts.tried == [("Arc", 1), ("Spark", 2)]
+    with pytest.raises(ToolRefused, match="there is a build now"):
+        await BuildTrials(Shop()).experiment(RunExperiment.model_validate(asked))
+    with pytest.raises(ToolRefused, match="no build to try it on yet"):
+        await BuildTrials().what_if(WhatIf.model_validate({"changes": [move], "draft": "Arc"}))
 
 
 async def test_trials_as_a_model_sees_them() -> None:
