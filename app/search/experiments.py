@@ -65,11 +65,14 @@ class MoveExperimenter:
         return cls(ctx, incumbent, await MoveReader.of(ctx, incumbent), most, unmet)
 
     @property
+    def spent(self) -> int:
+        """Return the evaluations that trials and what was kept have taken."""
+        return self.incumbent.trials - self._begun
+
+    @property
     def left(self) -> int | None:
         """Return the evaluations that are left for trials, None where they are not counted."""
-        if self._most is None:
-            return None
-        return max(0, int(self._most * (1 - FOR_PROPOSALS)) - (self.incumbent.trials - self._begun))
+        return None if self._most is None else max(0, int(self._most * (1 - FOR_PROPOSALS)) - self.spent)
 
     async def read_stats(self) -> Mapping[str, float]:
         """Return the figures of the build as it is."""
@@ -183,7 +186,7 @@ class MoveExperimenter:
 
         Return what they do; its problem says why they were not committed, and is empty where they were.
         """
-        if self._most is not None and self.incumbent.trials - self._begun >= self._most:
+        if self._most is not None and self.spent >= self._most:
             return Trial(problem=SPENT)
         trial = await self._trial(moves, [DPS, EHP])
         if trial.gain is None or trial.gain <= WORTHWHILE:

@@ -94,7 +94,7 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
     """Return the stage for the reasoner of this step."""
 
     async def advise(search: SearchContext) -> StageResult:
-        allowed = int(search.notes.evaluations * IDEAS) - search.notes.on_drafts
+        allowed = int(search.notes.evaluations * IDEAS) - search.notes.for_ideas
         most = max(FEWEST_FOR_IDEAS, allowed)
 
         async def unmet(blueprint: Blueprint) -> set[str]:
@@ -117,7 +117,8 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
             experimenter.reader.forget()
         kept = [note.idea for note in told if not note.refused_because]
         label = f"advice: {', '.join(kept)}" if kept else f"advice: none of {len(told)} ideas helps" if told else ""
-        return StageResult(experimenter.incumbent.blueprint, notes=StageNotes(advice=told), label=label or "no advice")
+        notes = StageNotes(advice=told, for_ideas=search.notes.for_ideas + experimenter.spent)
+        return StageResult(experimenter.incumbent.blueprint, notes=notes, label=label or "no advice")
 
     return SearchStage(ADVICE, "taking advice", frozenset(), frozenset(), advise)
 

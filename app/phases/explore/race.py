@@ -152,7 +152,7 @@ class RaceDrafts:
     @property
     def left(self) -> int:
         """Return how many evaluations may still be made for all questions together."""
-        taken = self._ctx.state.construction.notes.on_drafts + self._trials
+        taken = self._ctx.state.construction.notes.for_ideas + self._trials
         return max(0, ON_DRAFTS[self._ctx.request.effort] - taken)
 
     @property
@@ -197,7 +197,7 @@ class RaceDrafts:
         if not self._trials:
             return state
         notes = state.construction.notes
-        notes = changed(notes, evaluations=notes.evaluations + self._trials, on_drafts=notes.on_drafts + self._trials)
+        notes = changed(notes, evaluations=notes.evaluations + self._trials, for_ideas=notes.for_ideas + self._trials)
         return changed(state, construction=changed(state.construction, notes=notes))
 
 

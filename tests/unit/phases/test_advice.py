@@ -122,7 +122,7 @@ async def test_effort_bounds_the_turns(context: Context) -> None:
     [
         (StageNotes(), FEWEST_FOR_IDEAS),
         (StageNotes(evaluations=10_000), int(10_000 * IDEAS)),
-        (StageNotes(evaluations=10_000, on_drafts=60), int(10_000 * IDEAS) - 60),
+        (StageNotes(evaluations=10_000, for_ideas=60), int(10_000 * IDEAS) - 60),
     ],
     ids=["least", "share", "tried on drafts"],
 )
@@ -138,3 +138,4 @@ async def test_who_has_spent_them_is_not_asked_again(context: Context) -> None:
     assert len(reasoner.left) == 1
     assert result.notes.advice[0].refused_because == ""
     assert result.notes.advice[-1].refused_because == SPENT
+    assert result.notes.for_ideas >= FEWEST_FOR_IDEAS, "so that a second round has that much less"

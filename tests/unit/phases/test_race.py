@@ -116,7 +116,7 @@ async def test_moves_are_tried_on_what_is_left_of_the_race_and_paid_for() -> Non
         assert [one.problem for one in (spent[0], spent[-1])] == ["", SPENT]
         assert drafts.left == 0
         charged = drafts.charged(state).construction.notes
-    assert charged.on_drafts == ON_DRAFTS[Effort.NORMAL]
+    assert charged.for_ideas == ON_DRAFTS[Effort.NORMAL]
     assert charged.evaluations == state.construction.notes.evaluations + ON_DRAFTS[Effort.NORMAL]
     async with AsyncExitStack() as stack:
         later = RaceDrafts(replace(ctx, state=drafts.charged(state)), stack)
