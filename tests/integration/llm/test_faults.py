@@ -56,7 +56,7 @@ def always(reaction: Reaction) -> Callable[[Asked], Reaction]:
 
 
 def unknown_tool(asked: Asked) -> Reaction:
-    return answer(GOOD) if asked.turn else Say(calls=[("rm_rf", {"path": "/"}), ("what_if", {"changes": []})])
+    return answer(GOOD) if asked.turn else Say(calls=[("rm_rf", {"path": "/"}), ("craft_item", {"slot": "Helmet"})])
 
 
 def for_ever(asked: Asked) -> Reaction:
