@@ -16,7 +16,7 @@ from app.model.wishes import lost
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.caveats import with_caveats
 from app.phases.validate.guide import measured_guide
-from app.phases.validate.judgement import measured_alone
+from app.phases.validate.judgement import measured_afresh
 
 MOST_ITERATIONS = 5
 ROUNDS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: MOST_ITERATIONS, Effort.DEEP: 8}
@@ -191,7 +191,7 @@ async def _give_up(ctx: PhaseContext, state: BuildState, reason: str) -> PhaseRe
     finished = await _guided(ctx, with_caveats(state, reason))
     if finished.blueprint is None or finished.blueprint == ctx.state.blueprint:
         return PhaseResult(finished, Trigger.GAVE_UP)
-    stats, inspection, xml = await measured_alone(ctx.engine, finished.blueprint)
+    stats, inspection, xml = await measured_afresh(ctx.engine, finished.blueprint)
     return PhaseResult(changed(finished, stats=stats, inspection=inspection), Trigger.GAVE_UP, xml=xml)
 
 

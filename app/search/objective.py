@@ -192,15 +192,22 @@ class Objective:
 
         Targets for resistances are no matter while gear is still going to see to resistances.
         """
-        price = sum(
-            TARGET_WEIGHT * (1.0 - math.exp(-s / TARGET_NEAR)) + URGED * self.urged.get(key, 0) * s
-            for key, s in self.short_of(outputs).items()
-        )
+        price = sum(self.price_of(metric, short) for metric, short in self.short_of(outputs).items())
         for metric, least in self.minima.items():
             short = least - outputs.get(metric, 0.0)
             if short > MINIMUM_SLACK * max(1.0, abs(least)):
                 price += MINIMUM_STEP + MINIMUM_WEIGHT * short / max(abs(least), MINIMUM_SCALE)
         return price
+
+    def price_of(self, metric: str, short: float) -> float:
+        """Return the price of a target or ceiling that is missed by this share of it."""
+        return TARGET_WEIGHT * (1.0 - math.exp(-short / TARGET_NEAR)) + URGED * self.urged.get(metric, 0) * short
+
+    def slope_of(self, metric: str, short: float) -> float:
+        """Return how much that price grows with the share, never less than a straight line to its most would."""
+        return TARGET_WEIGHT * max(1.0, math.exp(-short / TARGET_NEAR) / TARGET_NEAR) + URGED * self.urged.get(
+            metric, 0
+        )
 
     def short_of(self, outputs: Mapping[str, float]) -> dict[str, float]:
         """Return the share that is missing to each target, and the share by which each ceiling is passed."""
@@ -355,7 +362,8 @@ def objective_for(ctx: SearchContext) -> Objective:
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
     again = urged(ctx.plan.constraints, figures)
-    asked |= {stat: wanted for stat, wanted in figures.items() if stat in again}
+    if again:
+        asked |= figures
     at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
     return Objective(
         floors=floors,

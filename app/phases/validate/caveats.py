@@ -10,7 +10,7 @@ from app.model.names import Outcome, Trigger
 from app.model.state import BuildState
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.guide import guide_to
-from app.phases.validate.judgement import judged, measured_alone
+from app.phases.validate.judgement import judged, measured_afresh
 from app.phases.validate.story import with_story
 
 
@@ -26,7 +26,7 @@ async def measured_as_it_is(ctx: PhaseContext) -> PhaseResult:
         EngineError: the engine failed beyond retry.
     """
     assert ctx.state.blueprint is not None
-    stats, inspection, xml = await measured_alone(ctx.engine, ctx.state.blueprint)
+    stats, inspection, xml = await measured_afresh(ctx.engine, ctx.state.blueprint)
     return PhaseResult(changed(ctx.state, stats=stats, inspection=inspection), xml=xml)
 
 

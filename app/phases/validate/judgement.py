@@ -48,7 +48,7 @@ class ValidatePhase:
         return replace(result, state=changed(result.state, guide=guide))
 
 
-async def measured_alone(engine: Engine, blueprint: Blueprint) -> tuple[Stats, Inspection, bytes]:
+async def measured_afresh(engine: Engine, blueprint: Blueprint) -> tuple[Stats, Inspection, bytes]:
     """Return figures, findings and file of the build, from a session that has held nothing else."""
     async with engine.session() as session:
         await session.build(blueprint)

@@ -20,7 +20,7 @@ from app.model.state import BuildState
 from app.model.stats import EHP, Inspection, Stats
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.validate.guide import passive_steps
-from app.phases.validate.judgement import measured_alone
+from app.phases.validate.judgement import measured_afresh
 from app.search.base import plan_of
 from app.search.gear.legality import shopping_list
 from app.search.levels import LEVELS, LevelDraft, drafts_of
@@ -83,7 +83,7 @@ class WithLoadouts:
         told: list[Loadout] = []
         points = state.inspection.points if state.inspection is not None else {}
         exact = points.get("used") == points_by(state.blueprint.level)
-        measured = await asyncio.gather(*(measured_alone(ctx.engine, draft.blueprint) for draft in drafts))
+        measured = await asyncio.gather(*(measured_afresh(ctx.engine, draft.blueprint) for draft in drafts))
         for before, draft, (stats, inspection, file) in zip([None, *drafts], drafts, measured, strict=False):
             files[title_at(draft.level)] = file
             exact = exact and inspection.points.get("used") == points_by(draft.level)

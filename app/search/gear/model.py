@@ -7,7 +7,6 @@ shortfall of every demand. Measured differences are taken to add up: logarithms 
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,16 +24,7 @@ from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
 from app.search.effort import LIMITS
 from app.search.gear.pool import GearOption, SlotPool, has
 from app.search.gear.values import ASKED, FLAT, PAID_WITH, RECOVERY, OptionValues, Values
-from app.search.objective import (
-    HIT_SHARE,
-    NO_RECOVERY,
-    TARGET_NEAR,
-    TARGET_WEIGHT,
-    URGED,
-    Objective,
-    lack_segments,
-    segments,
-)
+from app.search.objective import HIT_SHARE, NO_RECOVERY, Objective, lack_segments, segments
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -241,8 +231,7 @@ def _price(problem: GearProblem, key: str) -> float:
     least = problem.demands.least[key]
     scale = max(abs(least), 1.0)
     short = max(0.0, least - problem.worth.now.flat.get(key, 0.0)) / scale
-    urged = URGED * problem.objective.urged.get(key.removeprefix(ASKED), 0)
-    return (TARGET_WEIGHT * max(1.0, math.exp(-short / TARGET_NEAR) / TARGET_NEAR) + urged) / scale
+    return problem.objective.slope_of(key.removeprefix(ASKED), short) / scale
 
 
 def _flat(key: str, values: Values) -> float:

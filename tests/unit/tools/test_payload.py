@@ -46,15 +46,22 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampl
 LEAVES = st.none() | st.booleans() | st.integers() | FLOATS | TEXTS | ODD
 BOXES = st.builds(Box, name=TEXTS, sizes=st.lists(FLOATS, max_size=3))
 KEYS = TEXTS | st.integers(0, 20) | st.just(None)
-DATA = st.recursive(
-    LEAVES | BOXES,
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(KEYS, inner, max_size=4)
-        | st.dictionaries(TEXTS, inner, max_size=3).map(UserDict)
-    ),
-    max_leaves=12,
-)
+
+
+def nested(leaves: st.SearchStrategy[Any], keys: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return lists and both kinds of mappings of such leaves."""
+    return st.recursive(
+        leaves,
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(keys, inner, max_size=4)
+            | st.dictionaries(keys, inner, max_size=4).map(UserDict)
+        ),
+        max_leaves=12,
+    )
+
+
+DATA = nested(LEAVES | BOXES, KEYS)
 
 
 def reference_plain(value: Any) -> Any:
@@ -142,16 +149,6 @@ HIDING = st.sampled_from(
 )
 
 
-@given(
-    st.recursive(
-        HIDING,
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(HIDING, inner, max_size=3)
-            | st.dictionaries(HIDING, inner, max_size=3).map(UserDict)
-        ),
-        max_leaves=10,
-    )
-)
+@given(nested(HIDING, HIDING))
 def test_what_is_cleaned_is_the_same_however_it_is_walked(value: Any) -> None:
     assert repr(Redactor(SECRETS).data(value)) == repr(reference_clean(value))
