@@ -1,4 +1,4 @@
-"""`bench wishes`: prompts as people write them, built with and without iterating, and what came of each wish."""
+"""`bench wishes`: prompts as people write them, built, and what came of each wish before and after iterating."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from app.core.config import Settings
 from app.core.errors import InputError
 from app.model.names import GearTier
 from app.model.record import BuildRequest
-from app.model.wishes import WishState
-from app.phases.iterate import MOST_ITERATIONS
-from app.service.view import BuildView
+from app.model.state import BuildState
+from app.model.wishes import WishOutcome, WishState
+from app.service import Services
 
 SUITE = "wishes.yaml"
 
@@ -48,10 +48,9 @@ def load(only: Collection[str] = ()) -> list[WishPrompt]:
 
 
 async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, Any]:
-    """Return what became of every wish, with the usual rounds of improvement and with none.
+    """Return what became of every wish, at the end and in the first construction (round 0 of the same build).
 
-    A build that took no round is the same with none (same request, seed and engine), so only the others are built
-    again.
+    A build with no rounds of improvement is round 0 of one with rounds: same request, seed and engine, same bytes.
 
     `totals`: wishes by state, builds by outcome, and `validated_with_unmet`, which must be 0; `by_iterating`: wishes
     that only the rounds of improvement met; `lost`: wishes met without them and not with them.
@@ -59,36 +58,45 @@ async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, A
     Raises:
         InputError: nothing of the suite is left.
     """
-    usual = await runs_of(settings, load(only), MOST_ITERATIONS)
-    iterated = [(number, one) for number, (one, row) in enumerate(usual) if row["iterations"]]
-    again = await runs_of(settings, [one for _, one in iterated], 0)
-    without = [row for _, row in usual]
-    for (number, _), (_, row) in zip(iterated, again, strict=True):
-        without[number] = row
-    return {"benchmark": "wishes", "cores": cores(), **compared([row for _, row in usual], without)}
+    prompts = load(only)
+    rows: list[dict[str, Any]] = []
+    async with scratch_services(settings) as services:
+        for number, one in enumerate(prompts, start=1):
+            rows.append(await run(services, BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)))
+            print(f"[{number}/{len(prompts)}] {line_of(rows[-1])}", file=sys.stderr, flush=True)  # noqa: T201 - hours
+    return {"benchmark": "wishes", "cores": cores(), **compared(rows)}
 
 
-async def runs_of(
-    settings: Settings, prompts: Sequence[WishPrompt], iterations: int
-) -> list[tuple[WishPrompt, dict[str, Any]]]:
-    """Build each prompt with at most so many rounds of improvement; return each with what its build says of wishes."""
-    runs: list[tuple[WishPrompt, dict[str, Any]]] = []
-    async with scratch_services(settings, iterations=iterations) as services:
-        for one in prompts:
-            request = BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)
-            build_id, seconds = await timed_build(services, request)
-            row = {"seconds": round(seconds, 1), **told(await services.library.get(build_id))}
-            runs.append((one, row))
-            line = f"[{len(runs)}/{len(prompts)}, at most {iterations} rounds] {line_of(row)}"
-            print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
-    return runs
+async def run(services: Services, request: BuildRequest) -> dict[str, Any]:
+    """Make one build and return what it says of its wishes; `first`: the same of its first construction.
 
-
-def told(view: BuildView) -> dict[str, Any]:
-    """Return what a build says of its wishes."""
+    `rounds`: what each round came to, in a sentence.
+    """
+    build_id, seconds = await timed_build(services, request)
+    view = await services.library.get(build_id)
     wishes = {f"{wish.kind}: {wish.wish}": wish.state.value for wish in view.wishes}
+    first, rounds = wishes, []
+    if "state" in view.links:
+        state = BuildState.from_yaml((await services.library.export(build_id, "yaml")).decode())
+        rounds = [attempt.line for attempt in state.attempts]
+        first = before_iterating(state) or wishes
     outcome = view.outcome.value if view.outcome is not None else view.status.value
-    return {"prompt": view.prompt, "outcome": outcome, "iterations": view.iteration, "wishes": wishes}
+    told = {"prompt": view.prompt, "outcome": outcome, "iterations": view.iteration, "seconds": round(seconds, 1)}
+    return {**told, "wishes": wishes, "first": first, "rounds": rounds}
+
+
+def before_iterating(state: BuildState) -> dict[str, str]:
+    """Return what became of each wish in the first construction, nothing where no round followed it."""
+    if not state.attempts:
+        return {}
+    missed = state.attempts[0].unmet
+
+    def then(wish: WishOutcome) -> WishState:
+        if wish.state not in (WishState.MET, WishState.UNMET):
+            return wish.state
+        return WishState.UNMET if wish.wish in missed else WishState.MET
+
+    return {f"{wish.kind}: {wish.wish}": then(wish).value for wish in state.wishes}
 
 
 def line_of(row: dict[str, Any]) -> str:
@@ -98,26 +106,30 @@ def line_of(row: dict[str, Any]) -> str:
     return f"{row['prompt']!r}: {row['outcome']}, {row['iterations']} rounds, {row['seconds']:.0f} s{rest}"
 
 
-def compared(usual: Sequence[dict[str, Any]], without: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return totals of both runs and the wishes in which they differ."""
+def compared(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return totals at the end and before iterating, and the wishes in which the two differ."""
     met = [
-        (row["prompt"], wish, state == WishState.MET, other["wishes"].get(wish) == WishState.MET)
-        for row, other in zip(usual, without, strict=True)
+        (row["prompt"], wish, state == WishState.MET, row["first"].get(wish) == WishState.MET)
+        for row in rows
         for wish, state in row["wishes"].items()
     ]
     return {
-        "totals": totals(usual),
-        "without_iterating": totals(without),
+        "totals": totals(rows),
+        "wishes_before_iterating": states([row["first"] for row in rows]),
         "by_iterating": [f"{prompt}: {wish}" for prompt, wish, now, before in met if now and not before],
         "lost": [f"{prompt}: {wish}" for prompt, wish, now, before in met if before and not now],
-        "runs": list(usual),
-        "table": [line_of(row) for row in usual],
+        "runs": list(rows),
+        "table": [line_of(row) for row in rows],
     }
+
+
+def states(wishes: Sequence[dict[str, str]]) -> dict[str, int]:
+    """Return how many wishes of all builds are in each state."""
+    return dict(sorted(Counter(state for one in wishes for state in one.values()).items()))
 
 
 def totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return counts over the builds of one run."""
-    states = Counter(state for row in runs for state in row["wishes"].values())
     unsound = [
         row["prompt"]
         for row in runs
@@ -126,7 +138,7 @@ def totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "builds": len(runs),
         "outcomes": dict(sorted(Counter(row["outcome"] for row in runs).items())),
-        "wishes": dict(sorted(states.items())),
+        "wishes": states([row["wishes"] for row in runs]),
         "validated_with_unmet": unsound,
         "iterated": sum(row["iterations"] > 0 for row in runs),
     }

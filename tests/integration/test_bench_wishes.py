@@ -1,0 +1,28 @@
+"""`bench wishes` on the sketch engine: what it calls the build before iterating is what a build with no rounds is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.bench.builds import scratch_services
+from app.bench.wishes import run
+from app.core.config import Settings
+from app.model.record import BuildRequest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+async def test_the_first_construction_is_the_build_that_has_no_rounds(tmp_path: Path) -> None:
+    settings = Settings(engine="sketch", engine_workers=2, data_dir=tmp_path, pob_path=tmp_path / "none")
+    asked = BuildRequest(prompt="spark stormweaver with at least 90000 ehp and 20% movement speed", level=12)
+    async with scratch_services(settings) as services:
+        usual = await run(services, asked)
+    async with scratch_services(settings, iterations=0) as services:
+        without = await run(services, asked)
+    assert usual["iterations"] > 0
+    assert len(usual["rounds"]) > 1
+    assert without["iterations"] == 0
+    assert usual["first"] == without["wishes"]
+    assert usual["wishes"]["ehp: at least 90,000 effective hit points"] == "unmet"
