@@ -76,7 +76,8 @@ def build(
     level: Annotated[int | None, typer.Option(help="Character level, 1-100")] = None,
     gear: Annotated[GearTier | None, typer.Option(help="How good the gear may be")] = None,
     effort: Annotated[
-        Effort, typer.Option(help="How much is tried: a draft in seconds, the usual, or about three times that")
+        Effort,
+        typer.Option(help="How much is tried, and may be asked of a model: a draft, the usual, or three times that"),
     ] = Effort.NORMAL,
     engine: Annotated[Literal["auto", "pob", "sketch"], typer.Option(help="Who calculates")] = "auto",
     reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",

@@ -11,6 +11,22 @@ from app.model.names import SubProblemName
 from app.model.sub_problems import Decision
 
 
+class DialogueLimits(Model):
+    """Most that a build may ask of its language model, and most of what one request may come to.
+
+    `rounds`: of tools, for one question. `calls`: of tools, in one round. `turns`: how often it may propose for one
+    construction. `output`: tokens of one answer. `requests`: all that are sent for a build, repeated ones too.
+    `tokens`: of input and output together, for a build.
+    """
+
+    rounds: int
+    calls: int
+    turns: int
+    output: int
+    requests: int
+    tokens: int
+
+
 class Turn(Sparse):
     """One thing that a language model was asked, or an earlier answer of which the turn had come.
 

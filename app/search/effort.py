@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from app.model.dialogue import DialogueLimits
 from app.model.names import Effort
 from app.search.passives.tree import TreeLimits
 from app.search.skills.supports import SHORT_LIST
@@ -70,6 +71,15 @@ LEFT_OUT: Mapping[Effort, str] = {
     )
 }
 """What a build of this effort must tell that it left out."""
+
+DIALOGUE: Final[Mapping[Effort, DialogueLimits]] = {
+    Effort.QUICK: DialogueLimits(rounds=3, calls=4, turns=0, output=4_096, requests=30, tokens=1_000_000),
+    Effort.NORMAL: DialogueLimits(rounds=10, calls=8, turns=4, output=8_192, requests=120, tokens=3_000_000),
+    Effort.DEEP: DialogueLimits(rounds=16, calls=8, turns=8, output=16_384, requests=200, tokens=8_000_000),
+}
+"""What a build may ask of its language model. A build without repairs takes 6 steps (quick) or 7, one of which is asked
+again in turns; requests and tokens leave room for tools in each of them, and for the rounds of repair of the effort.
+Settings may allow a build less, never more."""
 
 IDEAS: Final = 0.08
 """Share of the evaluations that a build has taken so far that the ideas of its reasoner may take: what is

@@ -10,11 +10,13 @@ from app.llm.addresses import AddressRule
 from app.llm.chat import HttpChatModel
 from app.llm.prices import Price, PriceTable
 from app.llm.transcript import ChatAround
+from app.model.dialogue import DialogueLimits
 from app.model.record import BuildRecord, ReasonerChoice
 from app.prompting.library import PromptLibrary
 from app.reasoning.base import Reasoner
 from app.reasoning.llm.reasoner import LlmReasoner, LlmResources
 from app.reasoning.rules import RulesReasoner
+from app.search.effort import DIALOGUE
 from app.storage.base import EventStore
 from app.tools.chat import RecordedChat
 from app.tools.limits import BudgetLimits, BuildBudget
@@ -74,10 +76,13 @@ class ConfiguredReasoners:
         began_with_rules = record.reasoner is not None and record.reasoner.name == "rules"
         if began_with_rules or self.resolve(record.request.reasoner) == "rules":
             return self._rules
-        resources = LlmResources(lambda step: self._chat(step, scope), self._library, self._tools, scope)
+        limits = DIALOGUE[record.request.effort]
+        resources = LlmResources(
+            lambda step: self._chat(step, scope, limits), limits, self._library, self._tools, scope
+        )
         return LlmReasoner(resources, self._rules, self._settings.llm_model or "")
 
-    def _chat(self, step: LlmStep, scope: Scope) -> RecordedChat:
+    def _chat(self, step: LlmStep, scope: Scope, most: DialogueLimits) -> RecordedChat:
         own = self._settings
         name = own.llm_models.get(step) or own.llm_model or ""
         if name not in self._models:
@@ -92,10 +97,10 @@ class ConfiguredReasoners:
             )
         seconds = own.build_budget_seconds
         limits = BudgetLimits(
-            tokens=own.build_budget_tokens,
+            tokens=most.tokens if own.build_budget_tokens is None else min(own.build_budget_tokens, most.tokens),
             usd=own.build_budget_usd,
             seconds=None if seconds is None else seconds * SHARE_OF_SECONDS,
-            rounds=own.build_budget_rounds,
+            rounds=min(own.build_budget_rounds, most.requests),
         )
         budget = BuildBudget(self._events, scope.build_id, limits)
         return RecordedChat(self._around(step, self._models[name]), self._tools, scope, budget, self._prices)

@@ -11,7 +11,7 @@ from typing import Any
 from app.core.clock import SystemClock
 from app.core.config import Settings
 from app.model.events import CallOutcome, ToolEvent
-from app.model.names import Phase, SubProblemName
+from app.model.names import Effort, Phase, SubProblemName
 from app.model.record import BuildRecord, BuildRequest
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner
@@ -72,18 +72,19 @@ def llm_settings(url: str | None, folder: Path, **more: Any) -> Settings:
 
 
 @asynccontextmanager
-async def llm_bench(url: str | None, folder: Path, **more: Any) -> AsyncIterator[LlmBench]:
+async def llm_bench(
+    url: str | None, folder: Path, effort: Effort = Effort.NORMAL, **more: Any
+) -> AsyncIterator[LlmBench]:
     """Open a bench whose build has every question answered by the rules, ready to be asked anything again."""
+    asked = BuildRequest(prompt=PROMPT, effort=effort)
     settings, world = llm_settings(url, folder, **more), small_world()
     async with open_storage(settings.database, redact=redactor(settings).data) as storage:
-        record = await storage.builds.insert(new_record(PROMPT))
+        record = await storage.builds.insert(new_record(PROMPT, request=asked))
         tools = ToolRunner(storage.events, SystemClock(), redactor(settings))
         room = ConfiguredReasoners(settings, storage.events, tools)
         scope = Scope(record.id, Phase.EXPLORE)
         ready = await plan(PROMPT, world)
-        ctx = ReasoningContext(
-            BuildRequest(prompt=PROMPT), ready.invariants, ready.state, RecordedEngine(world, tools, scope)
-        )
+        ctx = ReasoningContext(asked, ready.invariants, ready.state, RecordedEngine(world, tools, scope))
         reasoner = RecordedReasoner(room.reasoner(record, scope), tools, scope)
         try:
             yield LlmBench(settings, storage, record, room, tools, world, reasoner, ctx)

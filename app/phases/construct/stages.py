@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.conflicts.case import Rule, case_of
@@ -27,7 +27,7 @@ from app.phases.memory import begun_with, digest_of, habits, situation_of, used
 from app.reasoning.base import Idea
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.choices import hold_choices
-from app.search.effort import FEWEST_FOR_IDEAS, IDEAS
+from app.search.effort import DIALOGUE, FEWEST_FOR_IDEAS, IDEAS
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
 from app.search.objective import objective_for
@@ -63,9 +63,6 @@ def with_advice(stages: Sequence[str]) -> list[str]:
     at = next((stages.index(name) for name in _BEFORE if name in stages), len(stages))
     return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
 
-
-TURNS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 4, Effort.DEEP: 8}
-"""How often the reasoner is asked for ideas at most; each time it sees what became of those before."""
 
 MOST_IN_VAIN = 2
 """Turns in a row without a gain after which it is not asked again: one to see why, one to do better."""
@@ -103,7 +100,7 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
         experimenter = await MoveExperimenter.open(search, most, unmet)
         told: list[Advice] = []
         in_vain = 0
-        for _ in range(TURNS[ctx.request.effort]):
+        for _ in range(DIALOGUE[ctx.request.effort].turns):
             notes = changed(ctx.state.construction.notes, advice=told)
             progress = changed(ctx.state.construction, notes=notes)
             build = experimenter.incumbent.blueprint

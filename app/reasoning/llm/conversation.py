@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
 from app.llm.base import FREE, Form, Judge, Message, Reply, ToolCall, ToolSpec
+from app.model.dialogue import DialogueLimits
 from app.reasoning.llm.toolbox import Toolbox, schema_of
 from app.tools.scope import asked
 
@@ -88,14 +89,6 @@ def _mapping(text: str) -> dict[str, Any]:
 
 
 _AGAIN = "Answer the same question again, complete and corrected, in the form that was asked for."
-MOST_ROUNDS: Final = 10
-"""Tool rounds per question; a model that still asks for tools then has not answered."""
-
-MOST_CALLS: Final = 8
-"""Tool calls that are served per round."""
-
-MAX_OUTPUT_TOKENS: Final = 8192
-
 A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
 
@@ -116,14 +109,23 @@ class JudgedChat(Protocol):
 
 
 class Conversation:
-    """One question to a model, with the tools it may use. `answer` is the name of the tool that takes its answer."""
+    """One question to a model, with the tools it may use. `answer` is the name of the tool that takes its answer.
+
+    A model that still asks for tools when the rounds of `limits` are over has not answered.
+    """
 
     def __init__(
-        self, chat: JudgedChat, toolbox: Toolbox, beginning: Sequence[Message], answer: str = "answer"
+        self,
+        chat: JudgedChat,
+        toolbox: Toolbox,
+        beginning: Sequence[Message],
+        limits: DialogueLimits,
+        answer: str = "answer",
     ) -> None:
         self._chat = chat
         self._toolbox = toolbox
         self._messages = list(beginning)
+        self._limits = limits
         self._name = answer
         self._turn = 0
 
@@ -201,31 +203,34 @@ class Conversation:
             reply = await self._ask(judge, shape)
             if not self._wants_tools(reply):
                 return reply
-            if self._turn > MOST_ROUNDS:
-                raise BudgetExceeded(f"{MOST_ROUNDS} tool rounds did not lead to an answer.", which="tool_rounds")
+            if self._turn > self._limits.rounds:
+                told = f"{self._limits.rounds} tool rounds did not lead to an answer."
+                raise BudgetExceeded(told, which="tool_rounds")
             await self._serve(reply)
 
     async def _ask(self, judge: Judge, shape: type[BaseModel]) -> Reply:
         self._turn += 1
-        form = Form(tools="auto" if self._turn <= MOST_ROUNDS else "none", answer=schema_of(shape), name=self._name)
+        tools: Literal["auto", "none"] = "auto" if self._turn <= self._limits.rounds else "none"
+        form = Form(tools=tools, answer=schema_of(shape), name=self._name)
         with asked(self._turn):
-            reply = await self._chat.complete(self._messages, self._toolbox.specs, MAX_OUTPUT_TOKENS, form, judge)
+            reply = await self._chat.complete(self._messages, self._toolbox.specs, self._limits.output, form, judge)
         if reply.finish == "refusal":
             raise LlmRefused("the language model declines to answer")
         return reply
 
     async def _serve(self, reply: Reply) -> None:
-        calls = reply.tool_calls[:MOST_CALLS]
+        most = self._limits.calls
+        calls = reply.tool_calls[:most]
         text = reply.text or ("" if calls else "(a tool call that could not be read)")
         self._messages.append(Message(role="assistant", content=text, tool_calls=calls))
-        last = self._turn == MOST_ROUNDS
+        last = self._turn == self._limits.rounds
         for call in calls:
             with asked(self._turn, call.id):
                 result = await self._toolbox.serve(call)
             self._messages.append(Message(role="tool", tool_call_id=call.id, content=result))
-        notes = [f"The call {name!r} was not made: {problem}." for _, name, problem in reply.bad_arguments[:MOST_CALLS]]
-        if len(reply.tool_calls) > MOST_CALLS:
-            notes.append(f"Only {MOST_CALLS} calls are served at a time.")
+        notes = [f"The call {name!r} was not made: {problem}." for _, name, problem in reply.bad_arguments[:most]]
+        if len(reply.tool_calls) > most:
+            notes.append(f"Only {most} calls are served at a time.")
         if last:
             notes.append("No tool rounds are left. Give your answer now.")
         if notes:

@@ -19,7 +19,7 @@ from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet, as_list
-from app.model.dialogue import Turn, waiting
+from app.model.dialogue import DialogueLimits, Turn, waiting
 from app.model.moves import named_after
 from app.model.names import SubProblemName
 from app.model.race import Contender
@@ -77,9 +77,10 @@ _QUOTED = re.compile(r"""(['"]).*\1""")
 
 @dataclass(frozen=True)
 class LlmResources:
-    """What the reasoner of one step works with; `chat_for` gives the model of a step."""
+    """What the reasoner of one step works with; `chat_for` gives the model of a step, `limits` are the effort's."""
 
     chat_for: Callable[[LlmStep], JudgedChat]
+    limits: DialogueLimits
     library: PromptLibrary
     runner: ToolRunner
     scope: Scope
@@ -319,7 +320,7 @@ class LlmReasoner:
             ending = talk.ending(sorted(ALLOWED[step]), answer_tool(label), entries_of(shape))
             put = talk.question(own.library, turns, prompts, shown, ending, focus)
             self._remark(Remarks(domain_gaps=put.domain_gaps))
-            said = Conversation(own.chat_for(step), toolbox, put.messages, answer_tool(label))
+            said = Conversation(own.chat_for(step), toolbox, put.messages, own.limits, answer_tool(label))
             found = await said.answer(shape, lambda answer: settle(answer, grounds_of(said.heard)))
             self._remark(Remarks(turns=(changed(put.turn, decided=[label], answers=decisions_in(found)),)))
             return found

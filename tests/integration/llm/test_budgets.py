@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.llm_bench import DELIVERY, LlmBench, llm_bench
-from tests.fakes.llm_server import Hang, LlmServer, answer
+from app.model.names import BuildStatus, Effort
+from app.search.effort import DIALOGUE
+from tests.fakes.llm_bench import DELIVERY, LlmBench, llm_bench, llm_settings
+from tests.fakes.llm_good import Good
+from tests.fakes.llm_server import Asked, Hang, LlmServer, Reaction, Say, answer
+from tests.integration.llm.test_builds import make
 
 GOOD = answer({"skill": "Arc", "weapon_types": ["Wand"], "off_hand": "Focus", "reason": "It fits."}, usage=(9000, 1000))
 
@@ -76,7 +80,7 @@ async def test_an_unknown_price_is_recorded_as_unknown_and_not_as_nothing(tmp_pa
 
 async def test_unreported_usage_counts_by_size(tmp_path: Path) -> None:
     silent = answer({"skill": "Arc", "reason": "It fits."}, usage=None)
-    more = {"build_budget_tokens": 30_000}
+    more: dict[str, Any] = {"build_budget_tokens": 30_000}
     async with LlmServer(lambda _: silent) as server, llm_bench(f"{server.url}/v1", tmp_path, **more) as bench:
         done, _ = await steps(bench)
         assert 0 < done < 6
@@ -100,3 +104,68 @@ async def test_anthropic_speaks_its_own_format(tmp_path: Path) -> None:
         assert asked.path == "/v1/messages"
         assert "x-api-key" in asked.headers
         assert asked.body["system"][0]["cache_control"] == {"type": "ephemeral"}
+
+
+def searches_while_it_may(asked: Asked) -> Reaction:
+    """Ask for a tool as long as tools may be called."""
+    if asked.body["tool_choice"] == "none":
+        return GOOD
+    return Say(calls=[("search_gems", {"query": f"round {asked.turn}"})])
+
+
+@pytest.mark.parametrize("effort", Effort)
+async def test_effort_bounds_what_one_question_may_ask(effort: Effort, tmp_path: Path) -> None:
+    async with LlmServer(searches_while_it_may) as server, llm_bench(f"{server.url}/v1", tmp_path, effort) as bench:
+        got = await bench.reasoner.explore(bench.ctx, DELIVERY, [])
+        bodies = [asked.body for asked in server.requests]
+    assert (got.decision.name, bench.reasoner.remarks.degraded) == ("Arc with wand and focus", ())
+    rounds = DIALOGUE[effort].rounds
+    assert [body["tool_choice"] == "none" for body in bodies] == [False] * rounds + [True]
+    assert {body["max_tokens"] for body in bodies} == {DIALOGUE[effort].output}
+
+
+@pytest.mark.parametrize(
+    ("usage", "limit", "answered", "words"),
+    [
+        ((9000, 1000), {}, DIALOGUE[Effort.QUICK].requests, "30 requests"),
+        ((9000, 1000), {"build_budget_rounds": 1000}, DIALOGUE[Effort.QUICK].requests, "30 requests"),
+        ((9000, 1000), {"build_budget_rounds": 2}, 2, "2 requests"),
+        ((400_000, 100_000), {}, 2, "1000000 tokens"),
+        ((400_000, 100_000), {"build_budget_tokens": 9_000_000}, 2, "1000000 tokens"),
+    ],
+    ids=["requests", "a setting above", "a setting below", "tokens", "more tokens set"],
+)
+async def test_effort_bounds_what_a_build_may_ask(
+    usage: tuple[int, int], limit: dict[str, Any], answered: int, words: str, tmp_path: Path
+) -> None:
+    paid = answer({"skill": "Arc", "weapon_types": ["Wand"], "off_hand": "Focus", "reason": "It fits."}, usage=usage)
+    async with (
+        LlmServer(lambda _: paid) as server,
+        llm_bench(f"{server.url}/v1", tmp_path, Effort.QUICK, **limit) as bench,
+    ):
+        done, remarks = await steps(bench, most=DIALOGUE[Effort.QUICK].requests + 2)
+    assert (done, len(server.requests)) == (answered, answered)
+    assert words in remarks.caveats[0]
+
+
+class Patient(Good):
+    """Searches in the questions of explore as long as it may."""
+
+    def __call__(self, asked: Asked) -> Reaction:
+        if asked.step.startswith("explore") and asked.body["tool_choice"] != "none":
+            return Say(calls=[("search_gems", {"query": f"round {asked.turn}"})])
+        return super().__call__(asked)
+
+
+@pytest.mark.slow
+async def test_more_effort_makes_more_requests_of_a_build(tmp_path: Path) -> None:
+    sent = {}
+    for effort in Effort:
+        own = f"sqlite+aiosqlite:///{tmp_path / f'{effort.value}.db'}"
+        async with LlmServer(Patient()) as server:
+            made = await make(llm_settings(f"{server.url}/v1", tmp_path, database_url=own, memory="off"), 12, effort)
+        assert made.view.status is BuildStatus.COMPLETE
+        assert made.view.reasoner.decided == made.view.reasoner.asked
+        assert len(server.requests) <= DIALOGUE[effort].requests
+        sent[effort] = len(server.requests)
+    assert sent[Effort.QUICK] < sent[Effort.NORMAL] < sent[Effort.DEEP]

@@ -12,7 +12,7 @@ import pytest
 
 from app.core.config import Settings
 from app.model.events import CallOutcome, ToolEvent
-from app.model.names import BuildStatus
+from app.model.names import BuildStatus, Effort
 from app.model.record import BuildRecord, BuildRequest
 from app.service.presentation import as_text, presentation_of
 from app.service.view import BuildView
@@ -49,10 +49,10 @@ class Made:
         return [event for event in self.events if event.tool == tool]
 
 
-async def make(settings: Settings, level: int = 90) -> Made:
+async def make(settings: Settings, level: int = 90, effort: Effort = Effort.NORMAL) -> Made:
     """Make the build with the product's own services."""
     async with open_services(settings) as services:
-        created = await services.builds.create(BuildRequest(prompt=PROMPT, level=level))
+        created = await services.builds.create(BuildRequest(prompt=PROMPT, level=level, effort=effort))
         await services.builds.wait(created.id)
         view = await services.library.get(created.id)
     async with open_storage(settings.database) as storage:

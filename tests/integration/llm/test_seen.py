@@ -18,8 +18,7 @@ from app.model.record import BuildRequest
 from app.model.stats import HITS
 from app.model.sub_problems import ScalingChoice
 from app.reasoning.base import ReasoningContext
-from app.reasoning.llm.conversation import MOST_ROUNDS
-from app.search.effort import ON_DRAFTS
+from app.search.effort import DIALOGUE, ON_DRAFTS
 from app.service.presentation import as_text, presentation_of
 from tests.fakes.llm_bench import DELIVERY, llm_bench, llm_settings
 from tests.fakes.llm_player import Player
@@ -160,15 +159,15 @@ async def test_8_a_witch_is_sent_nothing_of_other_classes(tmp_path: Path) -> Non
 
 
 async def test_9_no_tool_may_be_called_when_the_rounds_are_over(tmp_path: Path) -> None:
-    said = written("tools_without_end")
+    said, rounds = written("tools_without_end"), DIALOGUE[Effort.NORMAL].rounds
     async with LlmServer(Reader(said)) as server, llm_bench(f"{server.url}/v1", tmp_path) as bench:
         got = await bench.reasoner.explore(bench.ctx, DELIVERY, [])
         bodies = [asked.body for asked in server.requests]
         descriptions = {gem.description for gem in await bench.world.facts.gems() if len(gem.description) > 200}
         told = str([asked.results for asked in server.requests])
     assert got.decision.name == "Arc with wand and focus"
-    assert len(bodies) == MOST_ROUNDS + 1
-    assert [body.get("tool_choice") == "none" for body in bodies] == [False] * MOST_ROUNDS + [True]
+    assert len(bodies) == rounds + 1
+    assert [body.get("tool_choice") == "none" for body in bodies] == [False] * rounds + [True]
     assert all(body["tools"] == bodies[0]["tools"] for body in bodies), "what was sent before stays a prefix"
     assert all(text[:300] in told for text in descriptions if "lightning" in text.lower())
 

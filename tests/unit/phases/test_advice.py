@@ -17,10 +17,10 @@ from app.model.names import Effort, Phase
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.phases.base import PhaseContext
-from app.phases.construct.stages import MOST_IN_VAIN, TURNS, advice_stage
+from app.phases.construct.stages import MOST_IN_VAIN, advice_stage
 from app.reasoning.base import Experimenter, Idea, Reasoner, ReasoningContext
 from app.search.base import SearchContext, StageResult
-from app.search.effort import FEWEST_FOR_IDEAS, IDEAS
+from app.search.effort import DIALOGUE, FEWEST_FOR_IDEAS, IDEAS
 from app.search.experiments import FOR_PROPOSALS, SPENT
 from tests.fakes.arithmetic import World, active, support
 from tests.unit.search.conftest import START, Context
@@ -97,7 +97,7 @@ async def test_the_next_turn_sees_the_build_and_what_became_of_the_proposals(con
         ([[20], []], 2),
         ([[20], [15], [14], [30]], 1 + MOST_IN_VAIN),
         ([[20], [15], [30], []], 4),
-        ([[n] for n in range(10, 30)], TURNS[Effort.NORMAL]),
+        ([[n] for n in range(10, 30)], DIALOGUE[Effort.NORMAL].turns),
     ],
     ids=["nothing", "done", "in vain", "better after a refusal", "bounded"],
 )
@@ -113,7 +113,7 @@ async def test_effort_bounds_the_turns(context: Context) -> None:
         reasoner = Proposer(*([n] for n in range(10, 40)))
         await advised(context, reasoner, effort)
         asked[effort] = len(reasoner.seen)
-    assert asked == TURNS
+    assert asked == {effort: limits.turns for effort, limits in DIALOGUE.items()}
     assert asked[Effort.QUICK] < asked[Effort.NORMAL] < asked[Effort.DEEP]
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from app.core.errors import BudgetExceeded, LlmBadOutput, LlmRefused
 from app.llm.base import FREE, Form, Judge, Message, Reply, ToolCall, ToolSpec
-from app.model.names import Phase
+from app.model.names import Effort, Phase
 from app.reasoning.llm.answers import PickAnswer
-from app.reasoning.llm.conversation import MOST_CALLS, MOST_ROUNDS, Conversation
+from app.reasoning.llm.conversation import Conversation
 from app.reasoning.llm.toolbox import Arguments, Tool, Toolbox, shortened
+from app.search.effort import DIALOGUE
 from app.storage.store import open_storage
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
@@ -30,6 +31,7 @@ class Replies:
         self.left = list(replies)
         self.sent: list[list[Message]] = []
         self.forms: list[str] = []
+        self.most: set[int] = set()
         self.verdicts: list[str] = []
 
     async def complete(
@@ -42,6 +44,7 @@ class Replies:
     ) -> Reply:
         self.sent.append(list(messages))
         self.forms.append(form.tools)
+        self.most.add(max_output_tokens)
         reply = self.left.pop(0) if len(self.left) > 1 else self.left[0]
         assert judge is not None
         self.verdicts.append(await judge(reply))
@@ -69,12 +72,13 @@ async def settled(answer: PickAnswer) -> str:
     return answer.strategy
 
 
-async def ask(folder: Path, chat: Replies) -> str:
+async def ask(folder: Path, chat: Replies, effort: Effort = Effort.NORMAL) -> str:
     async with open_storage(f"sqlite+aiosqlite:///{folder / 'c.db'}") as storage:
         build = await storage.builds.insert(new_record())
         tool = Tool("echo", "Say it again.", Echo, echo)
         box = Toolbox([tool], ToolRunner(storage.events), Scope(build.id, Phase.ITERATE))
-        return await Conversation(chat, box, [Message(role="user", content="go")]).answer(PickAnswer, settled)
+        beginning = [Message(role="user", content="go")]
+        return await Conversation(chat, box, beginning, DIALOGUE[effort]).answer(PickAnswer, settled)
 
 
 async def test_an_answer_with_a_preamble_is_enough(tmp_path: Path) -> None:
@@ -101,19 +105,30 @@ async def test_arguments_that_are_no_json_are_told(tmp_path: Path) -> None:
     assert "The call 'echo' was not made: arguments are not JSON." in chat.sent[1][-1].content
 
 
-async def test_too_many_calls_at_once_are_cut(tmp_path: Path) -> None:
+@pytest.mark.parametrize("effort", Effort)
+async def test_too_many_calls_at_once_are_cut(effort: Effort, tmp_path: Path) -> None:
     chat = Replies(calls(*["echo"] * 50), Reply(text=GOOD))
-    await ask(tmp_path, chat)
-    assert sum(message.role == "tool" for message in chat.sent[1]) == MOST_CALLS
+    await ask(tmp_path, chat, effort)
+    assert sum(message.role == "tool" for message in chat.sent[1]) == DIALOGUE[effort].calls
+    assert f"Only {DIALOGUE[effort].calls} calls are served at a time." in chat.sent[1][-1].content
+    assert chat.most == {DIALOGUE[effort].output}
 
 
-async def test_the_last_round_is_announced_and_one_more_ends_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("effort", Effort)
+async def test_the_last_round_is_announced_and_one_more_ends_it(effort: Effort, tmp_path: Path) -> None:
     chat = Replies(calls("echo"))
     with pytest.raises(BudgetExceeded):
-        await ask(tmp_path, chat)
-    assert len(chat.sent) == MOST_ROUNDS + 1
+        await ask(tmp_path, chat, effort)
+    rounds = DIALOGUE[effort].rounds
+    assert len(chat.sent) == rounds + 1
     assert "No tool rounds are left" in chat.sent[-1][-1].content
-    assert chat.forms == ["auto"] * MOST_ROUNDS + ["none"]
+    assert chat.forms == ["auto"] * rounds + ["none"]
+
+
+def test_more_effort_allows_more() -> None:
+    quick, normal, deep = (DIALOGUE[effort].model_dump() for effort in (Effort.QUICK, Effort.NORMAL, Effort.DEEP))
+    assert all(quick[name] < normal[name] <= deep[name] for name in quick)
+    assert all(normal[name] < deep[name] for name in quick if name != "calls")
 
 
 async def test_a_bad_answer_is_quoted_back_once(tmp_path: Path) -> None:
