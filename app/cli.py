@@ -365,7 +365,7 @@ def bench(
         Path | None,
         typer.Argument(
             metavar="[DIR]",
-            help="whatif, tree, refine, gear: folder with build files (XML); quality, explore: for results",
+            help="whatif, tree, refine, gear: folder with build files (XML); quality, explore, wishes: for results",
         ),
     ] = None,
     as_json: JsonFlag = False,

@@ -5,6 +5,8 @@ Also what the other benchmarks share: scratch stores, build files, and what is r
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import statistics
 import tempfile
@@ -64,6 +66,27 @@ async def timed_build(services: Services, request: BuildRequest) -> tuple[str, f
     made = await services.builds.create(request)
     await services.builds.wait(made.id)
     return made.id, time.monotonic() - start
+
+
+class Kept:
+    """Finished builds by name, in a file where there is one, written after each."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._rows: dict[str, dict[str, Any]] = (
+            json.loads(file.read_text()) if file is not None and file.exists() else {}
+        )
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return a build that was made before, or None."""
+        return self._rows.get(key)
+
+    async def keep(self, key: str, row: dict[str, Any]) -> None:
+        """Remember a build."""
+        self._rows[key] = row
+        if self._file is not None:
+            await asyncio.to_thread(self._file.parent.mkdir, parents=True, exist_ok=True)
+            await asyncio.to_thread(self._file.write_text, json.dumps(self._rows, indent=1, sort_keys=True))
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import math
 import random
 import sys
@@ -11,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.bench.builds import cores, judged, scratch_services, timed_build
+from app.bench.builds import Kept, cores, judged, scratch_services, timed_build
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.engine.base import Engine
@@ -89,25 +87,6 @@ async def measure(
 
 WHO = ("race", "tastes")
 """Who chose: the race of the plain prompt, and the table of what players reach for."""
-
-
-class Kept:
-    """Finished builds by name, in a file where there is one, written after each."""
-
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._rows: dict[str, Row] = json.loads(file.read_text()) if file is not None and file.exists() else {}
-
-    def get(self, key: str) -> Row | None:
-        """Return a build that was made before, or None."""
-        return self._rows.get(key)
-
-    async def keep(self, key: str, row: Row) -> None:
-        """Remember a build."""
-        self._rows[key] = row
-        if self._file is not None:
-            await asyncio.to_thread(self._file.parent.mkdir, parents=True, exist_ok=True)
-            await asyncio.to_thread(self._file.write_text, json.dumps(self._rows, indent=1, sort_keys=True))
 
 
 async def offers(engine: Engine, request: BuildRequest) -> list[Option]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.bench.builds import cores, scratch_services, timed_build
+from app.bench.builds import Kept, cores, scratch_services, timed_build
 from app.bench.quality import suite_file
 from app.core.config import Settings
 from app.core.errors import InputError
@@ -47,22 +48,28 @@ def load(only: Collection[str] = ()) -> list[WishPrompt]:
     return kept
 
 
-async def measure(settings: Settings, only: Collection[str] = ()) -> dict[str, Any]:
+async def measure(settings: Settings, only: Collection[str] = (), folder: Path | None = None) -> dict[str, Any]:
     """Return what became of every wish, at the end and in the first construction (round 0 of the same build).
 
     A build with no rounds of improvement is round 0 of one with rounds: same request, seed and engine, same bytes.
 
     `totals`: wishes by state, builds by outcome, and `validated_with_unmet`, which must be 0; `by_iterating`: wishes
-    that only the rounds of improvement met; `lost`: wishes met without them and not with them.
+    that only the rounds of improvement met; `lost`: wishes met without them and not with them. Builds that
+    `folder`/wishes.json holds are not made again, so an interrupted run goes on where it stopped.
 
     Raises:
         InputError: nothing of the suite is left.
     """
     prompts = load(only)
+    kept = Kept(None if folder is None else folder / "wishes.json")
     rows: list[dict[str, Any]] = []
     async with scratch_services(settings) as services:
         for number, one in enumerate(prompts, start=1):
-            rows.append(await run(services, BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)))
+            request = BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)
+            row = kept.get(one.prompt)
+            if row is None:
+                await kept.keep(one.prompt, row := await run(services, request))
+            rows.append(row)
             print(f"[{number}/{len(prompts)}] {line_of(rows[-1])}", file=sys.stderr, flush=True)  # noqa: T201 - hours
     return {"benchmark": "wishes", "cores": cores(), **compared(rows)}
 
@@ -100,8 +107,11 @@ def before_iterating(state: BuildState) -> dict[str, str]:
 
 
 def line_of(row: dict[str, Any]) -> str:
-    """Return a build in a line: outcome, rounds, time, and each wish that is not met."""
+    """Return a build in a line: outcome, rounds, time, each wish that is not met, and each that only the rounds met."""
     open_wishes = [f"{state.replace('_', ' ')} {wish}" for wish, state in row["wishes"].items() if state != "met"]
+    open_wishes += [
+        f"by iterating {wish}" for wish, state in row["first"].items() if row["wishes"][wish] == "met" != state
+    ]
     rest = f"; {', '.join(open_wishes)}" if open_wishes else ""
     return f"{row['prompt']!r}: {row['outcome']}, {row['iterations']} rounds, {row['seconds']:.0f} s{rest}"
 

@@ -38,7 +38,8 @@ async def measure(
 
     `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
     `whatif` and these three, and takes those of `quality`; `scan` is for `tree`, `level` and
-    `candidates` (per prompt) for `explore`, whose folder keeps what was built, so that a run can go on.
+    `candidates` (per prompt) for `explore`; its folder and that of `wishes` keep what was built, so that a run can
+    go on.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
@@ -48,10 +49,10 @@ async def measure(
         raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
     if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service", "wishes", "explore"):
         raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
-    if (folder and kind not in ("tree", "refine", "gear", "whatif", "quality", "explore")) or (scan and kind != "tree"):
-        raise InputError(
-            "A folder belongs to `whatif`, `quality`, `tree`, `refine`, `gear` and `explore`, --scan to `bench tree`."
-        )
+    with_folder = ("tree", "refine", "gear", "whatif", "quality", "explore", "wishes")
+    if (folder and kind not in with_folder) or (scan and kind != "tree"):
+        named = ", ".join(f"`{one}`" for one in with_folder)
+        raise InputError(f"A folder belongs to {named}; --scan to `bench tree`.")
     measured: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
         "quality": lambda: quality.measure(settings, only, folder),
         "reasoner": lambda: reasoners.measure(settings, only),
@@ -60,7 +61,7 @@ async def measure(
         "explore": lambda: explore.measure(settings, folder, only, level, candidates),
         "service": lambda: service.measure(settings, only),
         "whatif": lambda: whatif.measure(settings, folder),
-        "wishes": lambda: wishes.measure(settings, only),
+        "wishes": lambda: wishes.measure(settings, only, folder),
         "tree": lambda: trees.measure(settings, folder, only, scan),
     }
     report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()

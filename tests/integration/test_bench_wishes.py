@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.bench.builds import scratch_services
-from app.bench.wishes import run
+from app.bench.wishes import line_of, run
 from app.core.config import Settings
 from app.model.record import BuildRequest
 
@@ -21,6 +21,7 @@ async def test_the_first_construction_is_the_build_that_has_no_rounds(tmp_path: 
         usual = await run(services, asked)
     async with scratch_services(settings, iterations=0) as services:
         without = await run(services, asked)
+    assert "unmet ehp: at least 90,000 effective hit points" in line_of(usual)
     assert usual["iterations"] > 0
     assert len(usual["rounds"]) > 1
     assert without["iterations"] == 0

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.bench.explore import PROMPTS, Kept, behind, built, drawn, measure, request_for
+from app.bench.builds import Kept
+from app.bench.explore import PROMPTS, behind, built, drawn, measure, request_for
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.model.record import BuildRequest

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.bench.wishes import compared, load
+from app.bench.builds import Kept
+from app.bench.wishes import compared, line_of, load, measure
+from app.core.config import Settings
 from app.core.errors import InputError
 
 
@@ -29,6 +32,17 @@ def test_a_wish_that_only_iterating_met_is_told_and_so_is_one_that_it_lost() -> 
     assert found["totals"]["wishes"] == {"met": 2, "unmet": 1}
     assert found["wishes_before_iterating"] == {"met": 2, "unmet": 1}
     assert found["totals"]["iterated"] == 1
+    assert "by iterating life" in line_of(found["runs"][0])
+
+
+async def test_a_run_that_was_interrupted_goes_on_with_what_it_kept(tmp_path: Path) -> None:
+    prompt = load(["minion infernalist"])[0].prompt
+    kept = Kept(tmp_path / "wishes.json")
+    await kept.keep(prompt, {**row("caveats", life="unmet"), "prompt": prompt, "seconds": 12.5})
+    settings = Settings(engine="sketch", data_dir=tmp_path, pob_path=tmp_path / "none")
+    found = await measure(settings, ["minion infernalist"], tmp_path)
+    assert [one["seconds"] for one in found["runs"]] == [12.5]
+    assert found["totals"]["outcomes"] == {"caveats": 1}
 
 
 @pytest.mark.parametrize(("state", "unsound"), [("unmet", ["a"]), ("not_understood", ["a"]), ("no_effect", [])])
