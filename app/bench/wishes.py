@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -20,8 +22,11 @@ from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.wishes import WishOutcome, WishState
 from app.service import Services
+from app.service.library import ExportFormat
+from app.service.presentation import as_markdown, as_text
 
 SUITE = "wishes.yaml"
+EXPORTS: tuple[ExportFormat, ...] = ("xml", "yaml")
 
 
 class WishPrompt(BaseModel):
@@ -55,7 +60,8 @@ async def measure(settings: Settings, only: Collection[str] = (), folder: Path |
 
     `totals`: wishes by state, builds by outcome, and `validated_with_unmet`, which must be 0; `by_iterating`: wishes
     that only the rounds of improvement met; `lost`: wishes met without them and not with them. Builds that
-    `folder`/wishes.json holds are not made again, so an interrupted run goes on where it stopped.
+    `folder`/wishes.json holds are not made again, so an interrupted run goes on where it stopped; beside it is what
+    the owner of each build is given (`write_told`).
 
     Raises:
         InputError: nothing of the suite is left.
@@ -68,7 +74,10 @@ async def measure(settings: Settings, only: Collection[str] = (), folder: Path |
             request = BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)
             row = kept.get(one.prompt)
             if row is None:
-                await kept.keep(one.prompt, row := await run(services, request))
+                row = await run(services, request)
+                if folder is not None:
+                    await write_told(services, row["id"], folder / slug(one.prompt))
+                await kept.keep(one.prompt, row)
             rows.append(row)
             print(f"[{number}/{len(prompts)}] {line_of(rows[-1])}", file=sys.stderr, flush=True)  # noqa: T201 - hours
     return {"benchmark": "wishes", "cores": cores(), **compared(rows)}
@@ -88,8 +97,33 @@ async def run(services: Services, request: BuildRequest) -> dict[str, Any]:
         rounds = [attempt.line for attempt in state.attempts]
         first = before_iterating(state) or wishes
     outcome = view.outcome.value if view.outcome is not None else view.status.value
-    told = {"prompt": view.prompt, "outcome": outcome, "iterations": view.iteration, "seconds": round(seconds, 1)}
+    told = {
+        "id": build_id,
+        "prompt": view.prompt,
+        "outcome": outcome,
+        "iterations": view.iteration,
+        "seconds": round(seconds, 1),
+    }
     return {**told, "wishes": wishes, "first": first, "rounds": rounds}
+
+
+def slug(prompt: str) -> str:
+    """Return a prompt as the name of a file: its letters and digits, joined by hyphens."""
+    return "-".join(re.findall(r"[a-z0-9]+", prompt.casefold()))
+
+
+async def write_told(services: Services, build_id: str, stem: Path) -> None:
+    """Write what a build's owner is given, as `stem`.xml, .yaml, .txt and .md; nothing of a build without a file."""
+    services.library.forget(build_id)
+    shown = await services.library.present(build_id)
+    if "xml" not in shown.build.links:
+        return
+    files = {"txt": as_text(shown).encode(), "md": as_markdown(shown).encode()}
+    for form in EXPORTS:
+        files[form] = await services.library.export(build_id, form)
+    await asyncio.to_thread(stem.parent.mkdir, parents=True, exist_ok=True)
+    for ending, data in files.items():
+        await asyncio.to_thread(stem.with_name(f"{stem.name}.{ending}").write_bytes, data)
 
 
 def before_iterating(state: BuildState) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.bench.builds import scratch_services
-from app.bench.wishes import line_of, run
+from app.bench.wishes import line_of, run, slug, write_told
 from app.core.config import Settings
 from app.model.record import BuildRequest
 
@@ -19,6 +19,7 @@ async def test_the_first_construction_is_the_build_that_has_no_rounds(tmp_path: 
     asked = BuildRequest(prompt="spark stormweaver with at least 90000 ehp and 20% movement speed", level=12)
     async with scratch_services(settings) as services:
         usual = await run(services, asked)
+        await write_told(services, usual["id"], tmp_path / slug(asked.prompt))
     async with scratch_services(settings, iterations=0) as services:
         without = await run(services, asked)
     assert "unmet ehp: at least 90,000 effective hit points" in line_of(usual)
@@ -27,3 +28,9 @@ async def test_the_first_construction_is_the_build_that_has_no_rounds(tmp_path: 
     assert without["iterations"] == 0
     assert usual["first"] == without["wishes"]
     assert usual["wishes"]["ehp: at least 90,000 effective hit points"] == "unmet"
+    stem = "spark-stormweaver-with-at-least-90000-ehp-and-20-movement-speed"
+    written = {form: (tmp_path / f"{stem}.{form}").read_text() for form in ("xml", "yaml", "txt", "md")}
+    assert written["xml"].startswith("<?xml")
+    assert "schema_version" in written["yaml"]
+    assert "at least 90,000 effective hit points" in written["txt"]
+    assert "at least 90,000 effective hit points" in written["md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,8 @@ MANY = (
     BuildRequest(prompt="bleed ritualist spear, max attack speed", level=45),
     BuildRequest(prompt="Comet archmage stormweaver endgame", level=92),
 )
+BUILT = os.environ.get("BUILDWRIGHT_TOLD")
+"""A folder that `bench wishes DIR` has written: every build in it is read."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -60,6 +63,15 @@ async def told(services: Services, build_id: str) -> Told:
     assert shown.build.status is BuildStatus.COMPLETE
     xml, state = [await services.library.export(build_id, form) for form in ("xml", "yaml")]
     return Told(xml, as_text(shown), as_markdown(shown), state.decode())
+
+
+def kept_builds(folder: Path) -> dict[str, Told]:
+    """Return what the owners of the folder's builds were given, by the names of their files."""
+    endings = ("txt", "md", "yaml")
+    return {
+        xml.stem: Told(xml.read_bytes(), *(xml.with_suffix(f".{one}").read_text(encoding="utf-8") for one in endings))
+        for xml in sorted(folder.glob("*.xml"))
+    }
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -121,3 +133,13 @@ async def test_somebodys_build_and_its_refinement(
     assert await faults_of(fresh, await told(services, taken.id)) == []
     child = await services.refinements.refine(taken.id, RefineRequest(prompt="make this tankier, keep the weapon"))
     assert await faults_of(fresh, await told(services, child.id)) == []
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(BUILT is None, reason="BUILDWRIGHT_TOLD names no folder of builds")
+async def test_every_build_of_a_folder(fresh: ProcessEngine) -> None:
+    builds = kept_builds(Path(BUILT or ""))
+    assert builds, f"there is no build in {BUILT}"
+    found = {name: await faults_of(fresh, one) for name, one in builds.items()}
+    print(f"{len(found)} builds read")
+    assert {name: faults for name, faults in found.items() if faults} == {}
