@@ -23,7 +23,7 @@ from app.model.demands import floors_for
 from app.model.names import ConflictType, GearTier, Severity
 from app.model.record import BuildRequest, ProgressEvent
 from app.model.state import BuildState
-from app.model.stats import CHAOS_RESISTANCE, RESISTANCES
+from app.model.stats import CHAOS_RESISTANCE, ELEMENTAL_HITS, PHYSICAL_HIT, RESISTANCES
 from app.service import Services
 from app.service.view import BuildView
 from app.wiring import open_services
@@ -145,7 +145,8 @@ _ENGINE_WARNS = "The engine warns"
 async def judged(services: Services, build_id: str) -> dict[str, Any]:
     """Return the figures of one finished build: how it ended, its faults, strength, effort and seconds per phase.
 
-    `dps`: damage per second; `ehp`: hit points; resistances in percent; `evaluations`: candidates the engine tried;
+    `dps`: damage per second; `ehp` and the largest hits survived: hit points; resistances in
+    percent; `evaluations`: candidates the engine tried;
     `phases`: seconds (s) per phase. Figures are null when the build never had a valid state.
     """
     view = await services.library.get(build_id)
@@ -166,6 +167,9 @@ async def judged(services: Services, build_id: str) -> dict[str, Any]:
         "delivery": delivery.name if delivery else None,
         "dps": stats.dps if stats else None,
         "ehp": stats.ehp if stats else None,
+        "physical_hit": values.get(PHYSICAL_HIT),
+        "fire_hit": values.get(ELEMENTAL_HITS[0]),
+        "chaos_resistance": values.get(CHAOS_RESISTANCE),
         "resistances": {name: values.get(key) for name, key in resistances},
         "phases": seconds_per_phase(await services.recordings.progress(build_id)),
     }

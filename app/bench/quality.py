@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 import app
-from app.bench.builds import build, cores, scratch_services
+from app.bench.builds import Kept, build, cores, scratch_services
 from app.core.config import Settings
 from app.core.errors import InputError
+from app.model.anchors import Quartiles, column_of
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.names import GearTier
 from app.model.record import BuildRequest
+from app.service import Services
 
 
 class Prompt(BaseModel):
@@ -57,6 +59,9 @@ def load(path: Path, only: Collection[str] = ()) -> list[Prompt]:
 
 
 MEDIANS = ("dps", "ehp", "seconds", "evaluations")
+BESIDE = ("dps", "ehp", "physical_hit", "fire_hit", "chaos_resistance")
+"""Figures that are shown beside real players': as `Anchors` names them."""
+
 RESISTANCES_FROM = 76
 """From this level on fire, cold and lightning resistance belong at their cap."""
 
@@ -64,37 +69,94 @@ _CAPPED = ("fire", "cold", "lightning")
 
 
 async def measure(settings: Settings, only: Collection[str] = (), folder: Path | None = None) -> dict[str, Any]:
-    """Return one report per prompt of the suite, medians per level and tier, and totals.
+    """Return one report per prompt of the suite, medians per level and tier, quartiles beside players', and totals.
 
     `only` keeps the prompts whose name contains one of its words. One line per finished build goes to stderr; the
-    builds' files are left in the folder, as `<name>.xml`.
+    builds' files are left in the folder, as `<name>.xml`. Builds that `folder`/quality.json holds are not made again,
+    so an interrupted run goes on where it stopped.
 
     Raises:
         InputError: nothing of the suite is left.
     """
     prompts = load(suite_file(), only)
+    kept = Kept(None if folder is None else folder / "quality.json")
     runs: list[dict[str, Any]] = []
     async with scratch_services(settings) as services:
         for prompt in prompts:
-            report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
-            run = {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
+            run = kept.get(prompt.name)
+            if run is None:
+                run = await made(services, prompt, folder)
+                await kept.keep(prompt.name, run)
             runs.append(run)
-            if folder is not None and run["status"] == "complete":
-                xml = await services.library.export(run["id"], "xml")
-                await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-                await asyncio.to_thread((folder / f"{prompt.name}.xml").write_bytes, xml)
             strength = f"{run['dps'] or 0:,.0f} DPS, {run['ehp'] or 0:,.0f} EHP"
             ended = f"{run['outcome'] or run['status']}, {strength}, {run['seconds']:.0f} s; {run['delivery']}"
             line = f"[{len(runs)}/{len(prompts)}] {prompt.name}: {ended}"
             print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
-    return {"benchmark": "quality", "cores": cores(), "totals": totals(runs), "levels": medians(runs), "runs": runs}
+    counts, stages = totals(runs), beside(runs)
+    return {
+        "benchmark": "quality",
+        "cores": cores(),
+        "totals": counts,
+        "levels": medians(runs),
+        "beside_players": stages,
+        "runs": runs,
+        "table": [*(f"{name}: {value}" for name, value in counts.items()), *table_of(stages)],
+    }
+
+
+async def made(services: Services, prompt: Prompt, folder: Path | None) -> dict[str, Any]:
+    """Return the report of a prompt's build, made now; its file is left in the folder."""
+    report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
+    if folder is not None and report["status"] == "complete":
+        xml = await services.library.export(report["id"], "xml")
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread((folder / f"{prompt.name}.xml").write_bytes, xml)
+    return {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
+
+
+def stages_of(runs: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the runs by "level tier", in the order of the suite."""
+    keys = dict.fromkeys(f"{run['level']} {run['gear']}" for run in runs)
+    return {key: [run for run in runs if f"{run['level']} {run['gear']}" == key] for key in keys}
+
+
+def beside(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, list[float] | None]]]:
+    """Return per "level tier" and figure our quartiles and those of the players whom the tier is calibrated on.
+
+    Damage per second, hit points, percent; ours is null with fewer than two builds that have the figure.
+    """
+    found: dict[str, dict[str, dict[str, list[float] | None]]] = {}
+    for key, group in stages_of(runs).items():
+        players = column_of(GearTier(group[0]["gear"]))
+        found[key] = {}
+        for name in BESIDE:
+            known: Quartiles = getattr(players, name)
+            found[key][name] = {"ours": quartiles(group, name), "players": [known.lower, known.median, known.upper]}
+    return found
+
+
+def quartiles(runs: Sequence[dict[str, Any]], name: str) -> list[float] | None:
+    """Return lower quartile, median and upper quartile (inclusive method) of a figure, None of fewer than two."""
+    values = [run[name] for run in runs if run.get(name) is not None]
+    return [round(v, 1) for v in statistics.quantiles(values, n=4, method="inclusive")] if len(values) > 1 else None
+
+
+def table_of(stages: Mapping[str, Mapping[str, Mapping[str, list[float] | None]]]) -> list[str]:
+    """Return a line per stage and figure: ours and players' quartiles."""
+
+    def words(values: list[float] | None) -> str:
+        return "-" if values is None else " / ".join(f"{value:,.0f}" for value in values)
+
+    return [
+        f"{stage:12} {name:17} {words(pair['ours']):32} players {words(pair['players'])}"
+        for stage, figures in stages.items()
+        for name, pair in figures.items()
+    ]
 
 
 def medians(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float | None]]:
     """Return the medians of DPS, EHP, seconds and evaluations per "level tier", of the builds that have a figure."""
-    keys = dict.fromkeys(f"{run['level']} {run['gear']}" for run in runs)
-    groups = {key: [run for run in runs if f"{run['level']} {run['gear']}" == key] for key in keys}
-    return {key: {name: _median(group, name) for name in MEDIANS} for key, group in groups.items()}
+    return {key: {name: _median(group, name) for name in MEDIANS} for key, group in stages_of(runs).items()}
 
 
 def _median(runs: Sequence[dict[str, Any]], name: str) -> float | None:

@@ -16,7 +16,10 @@ async def test_the_builds_are_left_in_the_folder(tmp_path: Path) -> None:
     report = await quality.measure(settings, ["warrior_70"], tmp_path / "made")
     assert [run["name"] for run in report["runs"]] == ["warrior_70"]
     assert report["totals"]["ended"] == 1
-    assert [file.name for file in (tmp_path / "made").iterdir()] == ["warrior_70.xml"]
+    assert sorted(file.name for file in (tmp_path / "made").iterdir()) == ["quality.json", "warrior_70.xml"]
+    assert all(report["runs"][0][name] is not None for name in quality.BESIDE)
+    again = await quality.measure(settings, ["warrior_70"], tmp_path / "made")
+    assert again["runs"] == report["runs"]  # kept, seconds and all
     assert (tmp_path / "made" / "warrior_70.xml").read_bytes().startswith(b"<?xml")
 
 

@@ -102,3 +102,15 @@ def test_medians_are_per_level_and_leave_out_what_is_not_known() -> None:
     assert found["85 mid"]["dps"] == 2.0
     assert found["92 endgame"]["dps"] is None
     assert found["92 endgame"]["evaluations"] == 100
+
+
+def test_quartiles_stand_beside_those_of_the_players_of_the_tier() -> None:
+    hits = [{"physical_hit": value} for value in (1000.0, 2000.0, 3000.0, 4000.0, 5000.0)]
+    found = quality.beside([run(**hit) for hit in hits] + [run(level=92, gear="endgame", physical_hit=1.0)])
+    assert found["85 mid"]["physical_hit"] == {"ours": [2000.0, 3000.0, 4000.0], "players": [2796, 3276, 4541]}
+    assert found["92 endgame"]["physical_hit"] == {"ours": None, "players": [5035, 6394, 8818]}
+    assert found["85 mid"]["fire_hit"]["ours"] is None
+    lines = quality.table_of(found)
+    assert len(lines) == 2 * len(quality.BESIDE)
+    assert "2,000 / 3,000 / 4,000" in lines[2]
+    assert "players 2,796 / 3,276 / 4,541" in lines[2]
