@@ -69,6 +69,8 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
         found = [_martial(weapon) for weapon in weapons or ["One Hand Mace"]]
     else:
         found = list(_FOR_SPELLS)
+    if not words and not is_attack(gem):  # it works with anything in hand, so with what was asked for
+        found += [_martial(weapon) for weapon in MARTIAL if matches(brief.weapons, weapon)]
     held = {UNARMED, *(word_of(base) for base in brief.bases)}
     carried = {base.type for base in brief.bases}
     gone = brief.exclusions.weapons

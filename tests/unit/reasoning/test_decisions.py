@@ -38,6 +38,8 @@ Q = SubProblemName
         ("druid", "Shaman", "Furious Slam", "Talisman", None),
         ("sorceress with a staff", "Stormweaver", "Spark", "Staff", None),
         ("shield wall warrior", "Titan", "Shield Wall", "One Hand Mace", "Shield"),
+        ("spark sorceress with a spear", "Stormweaver", "Spark", "Spear", "Shield"),
+        ("skeletal arsonist witch with a bow", "Infernalist", "Skeletal Arsonist", "Bow", "Quiver"),
     ],
 )
 async def test_class_skill_and_weapon(
