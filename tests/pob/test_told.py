@@ -142,4 +142,5 @@ async def test_every_build_of_a_folder(fresh: ProcessEngine) -> None:
     assert builds, f"there is no build in {BUILT}"
     found = {name: await faults_of(fresh, one) for name, one in builds.items()}
     print(f"{len(found)} builds read")
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    faulty = [f"{name}: {fault}" for name, faults in found.items() for fault in faults]
+    assert not faulty, "\n".join(faulty)

@@ -15,6 +15,7 @@ _RANGED = re.compile(r"\((-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)\)|(\d+(?:\.\d+)?)")
 class Passive:
     """A passive as a fresh Path of Building names it."""
 
+    id: int
     name: str
     kind: str
     ascendancy: str | None
@@ -64,8 +65,8 @@ class Group:
 class BuildFile:
     """What the file has.
 
-    `figures`: what a fresh Path of Building calculates of it, under its own names. `minions`: what one minion of each
-    name deals per second when its group is the main one, as Path of Building has it without and with impales. `parts`:
+    `figures`: what a fresh Path of Building calculates of it, under its own names. `minions`: the figures of one
+    minion of each skill when its group is the main one, under Path of Building's own names. `parts`:
     the figures of each part of the main skill that Path of Building calculates apart (what a bolt leaves behind).
     `loadouts`: the file with another of its loadouts chosen, by title. Of several sets only the chosen ones are read.
     """
@@ -73,7 +74,7 @@ class BuildFile:
     root: etree._Element
     names: Names
     figures: Mapping[str, float]
-    minions: Mapping[str, list[float]]
+    minions: Mapping[str, Mapping[str, float]]
     parts: Sequence[Mapping[str, float]]
     loadouts: Mapping[str, BuildFile] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
@@ -86,7 +87,7 @@ class BuildFile:
         xml: bytes,
         names: Names,
         figures: Mapping[str, float],
-        minions: Mapping[str, list[float]] | None = None,
+        minions: Mapping[str, Mapping[str, float]] | None = None,
         parts: Sequence[Mapping[str, float]] | None = None,
         loadouts: Mapping[str, BuildFile] | None = None,
     ) -> BuildFile:

@@ -108,8 +108,8 @@ def _dec(reader: Reader, text: str, of: str) -> Faults:
 
 
 def _back(reader: Reader, text: str, of: str) -> Faults:
-    """What comes back is what regenerates, is leeched and is gained by hits."""
-    known = [reader.figure(of + key) or 0.0 for key in ("RegenRecovery", "LeechGainRate", "OnHitRate")]
+    """What comes back is what regenerates, and what hits bring: Path of Building's LeechGainRate has gain on hit."""
+    known = [reader.figure(of + key) or 0.0 for key in ("RegenRecovery", "LeechGainRate")]
     yield from reader.number(text, sum(known))
 
 
@@ -144,10 +144,13 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
     if kind == "minions":
         counted = _MINIONS.fullmatch(name)
         assert counted is not None
-        known = [int(counted[1] or 1) * one for one in reader.file.minions.get(counted[2], [])]
+        one = reader.file.minions.get(counted[2], {})
+        hits, impale = one.get("TotalDPS", 0.0), one.get("ImpaleDPS", 0.0)
+        known = [int(counted[1] or 1) * dps for dps in (hits, hits + impale)]
         name = counted[2]
     elif (counted := _MINIONS.fullmatch(name)) is not None and counted[2] in reader.file.minions:
-        known = [reader.file.figures.get(f"Minion.{key}", 0.0) for key in _OF_KIND.get(kind, ())]
+        known = [reader.file.minions[counted[2]].get(key, 0.0) for key in _OF_KIND.get(kind, ())]
+        known += [int(counted[1] or 1) * dps for dps in known]
         name = counted[2]
     else:
         known = [reader.file.figures[key] for key in _OF_KIND.get(kind, ()) if key in reader.file.figures]
@@ -256,7 +259,8 @@ def _one_more(reader: Reader, text: str, of: str) -> Faults:
 
 
 def _milestones(reader: Reader, text: str, of: str) -> Faults:
-    plain = [one for one in reader.file.nodes if one.ascendancy is None and one.kind != "start"]
+    other = _set_ids(reader, "2")
+    plain = [one for one in reader.file.nodes if one.ascendancy is None and one.kind != "start" and one.id not in other]
     count, found = 0, re.fullmatch(r"(\d+) points in order; with point: (.*)", text)
     assert found is not None
     if int(found[1]) != len(plain):
@@ -560,9 +564,20 @@ def _drafted(reader: Reader, text: str, of: str) -> Faults:
 
 def _of_set(reader: Reader, text: str, of: str) -> Faults:
     """Passives that only one weapon set has."""
+    yield from reader.number(text, float(len(_set_ids(reader, of))))
+
+
+def _set_ids(reader: Reader, of: str) -> set[int]:
     held = chosen(reader.file.root, "Tree").find(f"WeaponSet{of}")
-    known = 0 if held is None else len([one for one in (held.get("nodes") or "").split(",") if one])
-    yield from reader.number(text, float(known))
+    return {int(one) for one in ("" if held is None else held.get("nodes") or "").split(",") if one}
+
+
+def _second_set(reader: Reader, text: str, of: str) -> Faults:
+    """The notables, keystones and sockets that only weapon set 2 has."""
+    held = _set_ids(reader, "2")
+    known = [n.name for n in reader.file.nodes if n.id in held and n.kind in ("notable", "keystone", "socket")]
+    if sorted(_listed(text)) != sorted(known):
+        yield f"{text} is told, weapon set 2 has {known}"
 
 
 def _loadout(reader: Reader, text: str, of: str) -> Faults:
@@ -624,6 +639,7 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "config": (r"\w+", _config),
     "drafted": (r"[\d.,]+k? DPS / [\d.,]+k? EHP", _drafted),
     "of_set": (r"\d+", _of_set),
+    "second_set": (r".+", _second_set),
     "group": (r".+?", _group),
     "loadout": (r".+ · .+ life.*", _loadout),
     "any": (r".+?", _nothing),

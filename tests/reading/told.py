@@ -40,7 +40,7 @@ async def names_of(engine: Engine) -> Names:
     facts = engine.facts
     gems, classes = await facts.gems(), await facts.classes()
     return Names(
-        passives={node.id: Passive(node.name, node.kind, node.ascendancy) for node in await facts.nodes()},
+        passives={node.id: Passive(node.id, node.name, node.kind, node.ascendancy) for node in await facts.nodes()},
         skills=frozenset(gem.name for gem in gems if gem.kind == "active"),
         supports=frozenset(gem.name for gem in gems if gem.kind == "support"),
         uniques=frozenset(unique.name for unique in await facts.uniques()),
@@ -99,18 +99,20 @@ async def _figures(engine: Engine, xml: bytes) -> dict[str, float]:
         return {key: value for key, value in (await session.stats()).values.items() if key != "DPS"}
 
 
-async def _minions(engine: Engine, xml: bytes) -> dict[str, list[float]]:
-    """Return what one minion of each skill deals, its group made the main one; a granted skill's group counts too."""
+async def _minions(engine: Engine, xml: bytes) -> dict[str, dict[str, float]]:
+    """Return one minion's figures of each skill, its group made the main one; a granted skill's group counts too."""
     async with engine.session() as session:
         await session.load(xml)
         groups = (await session.blueprint()).groups
-    found: dict[str, list[float]] = {}
+    found: dict[str, dict[str, float]] = {}
     for index, group in enumerate(groups, start=1):
         async with engine.session() as session:
             await session.load(with_main(xml, index))
             values = (await session.stats()).values
-        if (hits := values.get("Minion.TotalDPS")) and group.gems:
-            found[group.gems[0].name] = [hits, hits + values.get("Minion.ImpaleDPS", 0.0)]
+        if values.get("Minion.TotalDPS") and group.gems:
+            found[group.gems[0].name] = {
+                key.removeprefix("Minion."): value for key, value in values.items() if key.startswith("Minion.")
+            }
     return found
 
 
