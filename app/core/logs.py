@@ -15,6 +15,7 @@ SECRET_KEYS = frozenset(
     | {"password", "passwd", "secret", "client_secret", "token", "access_token", "refresh_token", "id_token"}
 )
 _SHORTEST_SECRET = 4
+_TEXTS = frozenset({str})
 _LEAVES = frozenset({int, float, bool, type(None), list, tuple})
 
 
@@ -35,10 +36,15 @@ class Redactor:
             value = value.replace(secret, MASK)
         return value
 
+    def _clean(self, value: str) -> bool:
+        return not any(secret in value for secret in self._secrets)
+
     def data(self, value: Any) -> Any:
         """Return JSON-ready data with secrets masked; shapes and other values stay."""
         if isinstance(value, str):
             return self.text(value)
+        if type(value) is list and _TEXTS.issuperset(map(type, value)) and self._clean("\0".join(value)):
+            return list(value)
         # A dict is asked for by itself: whether something is another kind of Mapping takes long to find out.
         if isinstance(value, dict) or (type(value) not in _LEAVES and isinstance(value, Mapping)):
             named = {str(key): entry for key, entry in value.items()}

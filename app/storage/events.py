@@ -148,7 +148,7 @@ class SqlEventStore:
             raise StorageError("this attempt of this call is recorded already", call_id=event.call_id) from exc
         if not rows:
             raise _refused(event)
-        return changed(event, seq=rows[0][0])
+        return event.model_copy(update={"seq": rows[0][0]})
 
     async def finish(self, event: ToolEvent) -> None:
         """Complete a started event; a finished event is never changed again.
@@ -221,7 +221,7 @@ class SqlEventStore:
         """Return the parameters of these fields, cleaned of secrets and of what is too long."""
         known = vars(event)
         found = {
-            parameter: value.value if isinstance(value := known[name], Enum) else value
+            parameter: value._value_ if isinstance(value := known[name], Enum) else value
             for parameter, name in fields.items()
         }
         for parameter, clean in self._cleaned.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from app import __version__
 from app.core.clock import Clock, SystemClock
@@ -126,16 +127,14 @@ class ToolCounts:
 
     def recorded(self, event: ToolEvent, last: bool) -> None:
         """Count an attempt, and with the last one its call."""
-        tool, outcome = event.tool, event.outcome.value
-        self._add("tool_attempts_total", tool=tool, outcome=outcome)
+        attempts, calls, lookups, about = _labels_of(event.tool, event.kind, event.phase, event.outcome, event.cache)
+        self._counters["tool_attempts_total"][attempts] += 1
         if last:
-            phase = event.phase.value
-            self._add("tool_calls_total", tool=tool, kind=event.kind.value, phase=phase, outcome=outcome)
+            self._counters["tool_calls_total"][calls] += 1
         if event.attempt == 1 and event.cache is not CacheUse.UNCACHEABLE:
-            self._add("tool_cache_requests_total", tool=tool, result=event.cache.value)
+            self._counters["tool_cache_requests_total"][lookups] += 1
         if event.outcome is CallOutcome.REJECTED:
             self._add("quota_rejections_total", scope=event.error_type or "other")
-        about = _labels(tool=tool, phase=event.phase.value)
         if event.duration_ms is not None and event.outcome is not CallOutcome.REJECTED:
             answered = event.cache in (CacheUse.HIT, CacheUse.COALESCED)
             name = "tool_cached_seconds" if answered else "tool_duration_seconds"
@@ -183,6 +182,19 @@ class ToolCounts:
 
 def _labels(**labels: str) -> Labels:
     return tuple(labels.items())
+
+
+@lru_cache(maxsize=1024)
+def _labels_of(
+    tool: str, kind: ToolKind, phase: Phase, outcome: CallOutcome, cache: CacheUse
+) -> tuple[Labels, Labels, Labels, Labels]:
+    """Return the labels of attempts, calls, looking up answers, and durations; every event has them, few differ."""
+    return (
+        _labels(tool=tool, outcome=outcome.value),
+        _labels(tool=tool, kind=kind.value, phase=phase.value, outcome=outcome.value),
+        _labels(tool=tool, result=cache.value),
+        _labels(tool=tool, phase=phase.value),
+    )
 
 
 def _rows(name: str, series: Mapping[Labels, float]) -> Iterator[str]:

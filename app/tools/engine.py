@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +17,7 @@ from app.engine.base import Engine, Facts, Outputs, Session
 from app.model.blueprint import Blueprint, Change
 from app.model.events import ToolKind
 from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, NodeFact, RuneFact, UniqueFact
+from app.model.names import Phase
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.tools.cache import RAW, Cacheable, Codec, json_codec
 from app.tools.payload import canonical_digest
@@ -37,16 +40,41 @@ _SHAPES: dict[str, Any] = {
 _CODECS = {what: json_codec(shape, shared=True) for what, shape in _SHAPES.items()}
 
 
+Answered = dict[tuple[str, str], list[Any]]
+"""Answers about the game, by what was asked and about what."""
+
+
+class AnsweredFacts:
+    """What builds under way have asked about the game: one memory for all steps that are done under one claim.
+
+    Whoever claims the build next, or an engine of another version, begins anew. The builds that asked longest ago go
+    first; they only ask again.
+    """
+
+    def __init__(self, builds: int = 32) -> None:
+        self._builds = builds
+        self._known: OrderedDict[tuple[Scope, EngineVersion], Answered] = OrderedDict()
+
+    def of(self, scope: Scope, version: EngineVersion) -> Answered:
+        """Return what was answered under the claim of this scope, whichever its phase; what is put in stays."""
+        claim = replace(scope, phase=Phase.DECOMPOSE), version
+        known = self._known.setdefault(claim, {})
+        self._known.move_to_end(claim)
+        if len(self._known) > self._builds:
+            self._known.popitem(last=False)
+        return known
+
+
 class RecordedFacts:
     """Each question to the facts becomes a tool event `pob.facts.<what>`.
 
-    A question asked again in the same step is answered from memory and leaves no second event: nothing was called.
+    A question to which the answer is `known` is answered from memory and leaves no second event: nothing was called.
     """
 
-    def __init__(self, inner: Facts, record: Record) -> None:
+    def __init__(self, inner: Facts, record: Record, known: Answered) -> None:
         self._inner = inner
         self._record = record
-        self._known: dict[tuple[str, str], list[Any]] = {}
+        self._known = known
 
     async def classes(self) -> list[ClassFact]:
         """Return all classes, sorted by name."""
@@ -110,14 +138,22 @@ class RecordedEngine:
 
     The names are the same for every engine; `tool_version` says which one it was. With a `fingerprint` (of the
     engine's files and code) answers are kept for equal questions of any build; without one they never are.
+    `answered`: what earlier steps asked about the game.
     """
 
-    def __init__(self, inner: Engine, tools: ToolRunner, scope: Scope, fingerprint: str | None = None) -> None:
+    def __init__(
+        self,
+        inner: Engine,
+        tools: ToolRunner,
+        scope: Scope,
+        fingerprint: str | None = None,
+        answered: AnsweredFacts | None = None,
+    ) -> None:
         self._inner = inner
         self._tools = tools
         self._scope = scope
         self._fingerprint = fingerprint
-        self._facts = RecordedFacts(inner.facts, self._record)
+        self._facts = RecordedFacts(inner.facts, self._record, (answered or AnsweredFacts()).of(scope, inner.version))
 
     @property
     def version(self) -> EngineVersion:

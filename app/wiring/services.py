@@ -53,7 +53,7 @@ from app.storage.base import EventStore, MemoryStore, NoMemory
 from app.storage.store import Storage
 from app.telemetry.observers import Observers, Tracing
 from app.telemetry.prometheus import ToolCounts
-from app.tools.engine import RecordedEngine
+from app.tools.engine import AnsweredFacts, RecordedEngine
 from app.tools.runner import ToolRunner, UnrecordedRunner
 from app.tools.scope import Scope
 from app.wiring.engines import ConfiguredEngines, RecordedImports, engine_workers, installed_pob
@@ -89,6 +89,7 @@ class StepContexts:
         self._tools = tools
         self._reasoners = reasoners
         self._memory = memory or NoMemory()
+        self._answered = AnsweredFacts()
 
     async def __call__(self, record: BuildRecord) -> PhaseContext:
         """Return the context of the next step; a build stays with the engine and reasoner that it began with.
@@ -99,13 +100,14 @@ class StepContexts:
             EngineError: it does not start.
         """
         scope = Scope(record.id, record.state.phase, record.epoch)
-        engine = await self._engines.engine(_engine_of(record))
+        chosen = _engine_of(record)
+        engine, fingerprint = await self._engines.engine(chosen), self._engines.fingerprint(chosen)
         return PhaseContext(
             build_id=BuildId(record.id),
             request=record.request,
             invariants=record.invariants,
             state=record.state,
-            engine=RecordedEngine(engine, self._tools, scope, self._engines.fingerprint(_engine_of(record))),
+            engine=RecordedEngine(engine, self._tools, scope, fingerprint, self._answered),
             reasoner=RecordedReasoner(self._reasoners.reasoner(record, scope), self._tools, scope),
             xml=record.xml,
             memory=self._memory,

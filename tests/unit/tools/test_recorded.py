@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.core.errors import EngineCrashed
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.blueprint import Blueprint, PassiveNode, SetMain
 from app.model.constraints import InvariantSet
 from app.model.events import CallOutcome, ToolKind
-from app.model.names import SubProblemName
+from app.model.names import Phase, SubProblemName
 from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.model.stats import EngineVersion
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner
-from app.tools.engine import RecordedEngine
+from app.tools.engine import AnsweredFacts, RecordedEngine
+from app.tools.scope import Scope
 from tests.fakes.attempts import Bench
 from tests.fakes.calculators import VERSION, FakeEngine, FakeReasoner
+
+
+class NewerEngine(FakeEngine):
+    @property
+    def version(self) -> EngineVersion:
+        return changed(VERSION, version="newer")
+
 
 WITCH = Blueprint(class_name="Witch", ascendancy=None, level=90)
 
@@ -82,6 +94,31 @@ async def test_facts_are_asked_once_per_step(bench: Bench) -> None:
         ("pob.facts.supports_for", {"gem_id": "a"}),
         ("pob.facts.supports_for", {"gem_id": "b"}),
     ]
+
+
+async def test_facts_are_asked_once_under_one_claim_whatever_the_phase(bench: Bench) -> None:
+    inner, newer, answered = FakeEngine(), NewerEngine(), AnsweredFacts()
+
+    async def ask(engine: Engine, scope: Scope) -> None:
+        assert await RecordedEngine(engine, bench.runner(), scope, None, answered).facts.classes()
+
+    await ask(inner, bench.scope)
+    await ask(inner, replace(bench.scope, phase=Phase.VALIDATE))
+    assert inner.known.asked == 1
+    await ask(inner, replace(bench.scope, epoch=2))
+    assert inner.known.asked == 2
+    await ask(newer, bench.scope)
+    assert newer.known.asked == 1
+    await ask(inner, bench.scope)
+    assert inner.known.asked == 2
+
+
+async def test_what_the_longest_idle_build_asked_is_forgotten() -> None:
+    answered = AnsweredFacts(builds=2)
+    for build_id in ("a", "b", "a", "c"):
+        answered.of(Scope(build_id, Phase.EXPLORE), VERSION)[("classes", "")] = []
+    assert answered.of(Scope("a", Phase.EXPLORE), VERSION)
+    assert not answered.of(Scope("b", Phase.EXPLORE), VERSION)
 
 
 async def test_closing_a_recorded_engine_leaves_the_shared_one_open(bench: Bench) -> None:
