@@ -33,7 +33,7 @@ from app.wiring.stores import storage
 REQUEST = BuildRequest(prompt="lightning sorceress for mapping", level=90)
 """The build that is made to measure what happens around it."""
 
-PAIRS, RECORDING_PAIRS = 2, 4
+PAIRS, RECORDING_PAIRS = 2, 6
 """Recording costs a few percent of a build: on a busy machine less than one build differs from the next."""
 
 _WARM_UP = changed(REQUEST, level=12)
