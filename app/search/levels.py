@@ -30,7 +30,9 @@ from app.model.blueprint import (
     Allocate,
     Blueprint,
     Change,
+    Deallocate,
     Equip,
+    PassiveNode,
     RemoveGroup,
     SetGroup,
     SkillGroup,
@@ -50,7 +52,7 @@ from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
-from app.search.passives.tree import TreeLimits, TreeSearch
+from app.search.passives.tree import TreeLimits, TreeSearch, levelling_order
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with
@@ -67,7 +69,7 @@ up for an attribute."""
 WEAK = 2.0
 """A main skill that another one outdoes this many times, both without supports, is not what one levels with yet."""
 
-TREE = TreeLimits(reach=10, rounds=3, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=120)
+TREE = TreeLimits(reach=10, rounds=2, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=170)
 """How the points of a level are spent among the passives of the finished tree."""
 
 ASIDE = frozenset({"travel", "totem", "blink", "trigger", "triggered", "meta", "corpse", "grenade"})
@@ -102,35 +104,46 @@ def level_objective(ctx: SearchContext) -> Objective:
 
 
 async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDraft]:
-    """Return the build of the context at the levels below its own, lowest first; a level without any skill has none."""
-    found: list[LevelDraft] = []
+    """Return the build of the context at the levels below its own, lowest first; a level without any skill has none.
+
+    First the characters, each on the passives that the finished build takes first; then their trees. The first tree is
+    that of a level in the middle, which nothing binds; those of lower levels are parts of it, those of higher ones
+    have it as a part, so no level pays alone for what the others take.
+    """
+    searches: list[LevelSearch] = []
     for level in (one for one in LEVELS if one < ctx.demands.level):
         demands = level_demands(ctx.demands, level)
         own = [one for one in ctx.invariants.invariants if one.field != "with"]  # plain gear: nothing that was named
         invariants = changed(ctx.invariants, invariants=own)
         there = replace(ctx, session=panel, demands=demands, invariants=invariants)
-        draft = await LevelSearch(there, ctx.blueprint, found[-1] if found else None).run()
-        found += [draft] if draft is not None else []
-    return found
+        search = LevelSearch(there, ctx.blueprint, searches[-1].draft if searches else None)
+        searches += [search] if await search.run() else []
+    places, middle = range(len(searches)), (len(searches) - 1) // 2
+    for place in (*reversed(places[: middle + 1]), *places[middle + 1 :]):
+        inner = searches[place - 1].tree if place > middle else frozenset[int]()
+        outer = searches[place + 1].tree if place < middle else None
+        await searches[place].settle(inner, outer)
+    order: list[int] = []
+    return [replace(one.draft, order=(order := one.ordered(order))) for one in searches]
 
 
 @dataclass
 class LevelSearch:
-    """Makes the build `finished` at the level of the context, from where `before` ended."""
+    """Makes the build `finished` at the level of the context: the character beside `before`, then its tree."""
 
     ctx: SearchContext
     finished: Blueprint
     before: LevelDraft | None
     caveats: list[str] = field(default_factory=list)
 
-    async def run(self) -> LevelDraft | None:
-        """Return the draft, None when the character has no skill that deals damage yet."""
+    async def run(self) -> bool:
+        """Choose skill, gear, supports and ascendancy; False when the character has no skill that deals damage yet."""
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
-        self._graph = await main_graph(self.ctx)
+        self._graph = self._inside(await main_graph(self.ctx))
         chosen = await self._skill()
         if chosen is None:
-            return None
+            return False
         incumbent, why = chosen
         for slot in HAND_SLOTS:  # on the hands what helps most alone
             item = incumbent.blueprint.items.get(slot)
@@ -139,15 +152,40 @@ class LevelSearch:
                 await fill(incumbent, pool, item, LINES_TRIED, self.ctx.plan.scaling.keywords)
         await self._supported(incumbent)
         await self._others(incumbent)
-        floors, ascendancy = self.ctx.demands.floors, await ascendancy_graph(self.ctx)
-        before = self.before or LevelDraft(0, incumbent.blueprint, [], [], False, "")
-        ascended = list(before.ascendancy)
-        if ascendancy is not None and floors.ascendancy_points:
-            ascended = await self._spent(incumbent, ascendancy, floors.ascendancy_points, ascended)
-        order = await self._spent(incumbent, self._graph, floors.passive_points, before.order)
-        await self._affordable(incumbent)
+        points, ascendancy = self.ctx.demands.floors.ascendancy_points, await ascendancy_graph(self.ctx)
+        ascended = [] if self.before is None else list(self.before.ascendancy)
+        if ascendancy is not None and points:
+            search = self._search(incumbent, self._inside(ascendancy), frozenset(ascended))
+            await search.fit(min(points, len(search.graph.bought)))
+            await search.improve()
+            ascended = levelling_order(search.graph, search.owned, (await search.worths()).__getitem__, ascended)
         main = self.ctx.plan.delivery.skill_id == self._main.id
-        return LevelDraft(self.ctx.demands.level, incumbent.blueprint, order, ascended, main, why, tuple(self.caveats))
+        self.draft = LevelDraft(self.ctx.demands.level, incumbent.blueprint, [], ascended, main, why)
+        return True
+
+    async def settle(self, inner: frozenset[int], outer: frozenset[int] | None) -> None:
+        """Spend the points of the level on its character: on `inner` and more, among `outer` (None: all there are)."""
+        begun = self.draft.blueprint
+        graph = self._graph if outer is None else self._graph.only(outer)
+        await self.ctx.session.build(begun)
+        incumbent = Incumbent(self.ctx.session, begun, level_objective(self.ctx))
+        drafted = [node.id for node in begun.nodes if node.id in self._graph.nodes]
+        await incumbent.commit([Deallocate(nodes=drafted)])
+        await incumbent.learn_requirements()
+        search = self._search(incumbent, graph, inner)
+        await search.fit(min(self.ctx.demands.floors.passive_points, len(graph.bought)))
+        await search.improve()
+        self.tree, self._worth = search.owned, await search.worths()
+        await self._affordable(incumbent)
+        self.draft = replace(self.draft, blueprint=incumbent.blueprint, caveats=tuple(self.caveats))
+
+    def ordered(self, first: Sequence[int]) -> list[int]:
+        """Return the passives of the settled tree in the order in which to take them, `first` before all others."""
+        return levelling_order(self._graph, self.tree, self._worth.__getitem__, first)
+
+    def _search(self, incumbent: Incumbent, graph: PassiveGraph, fixed: frozenset[int]) -> TreeSearch:
+        sockets, words = JewelSockets(incumbent, None), self.ctx.plan.scaling.keywords
+        return TreeSearch(incumbent, graph, words, fixed=fixed, limits=TREE, sockets=sockets)
 
     @property
     def _main(self) -> GemFact:
@@ -219,9 +257,7 @@ class LevelSearch:
         self.ctx = replace(self.ctx, plan=plan)
         blueprint = await founded(self.ctx)
         changes: list[Change] = await shared_gear(self.ctx, blueprint)
-        if self.before is not None:
-            held = {node.id: node for node in self.before.blueprint.nodes}
-            changes.append(Allocate(nodes=[held[n] for n in (*self.before.order, *self.before.ascendancy)]))
+        changes.append(Allocate(nodes=self._taken_first()))
         await self.ctx.session.apply(changes)
         incumbent = Incumbent(self.ctx.session, apply_changes(blueprint, changes), level_objective(self.ctx))
         await incumbent.measure()
@@ -264,18 +300,17 @@ class LevelSearch:
 
     def _inside(self, graph: PassiveGraph) -> PassiveGraph:
         """Return the graph of what the finished build takes, for the weapon set in use or both."""
-        own = {n.id for n in self.finished.nodes if n.weapon_set in (0, self.finished.weapon_set)}
-        nodes = [graph.nodes[n] for n in sorted((own | graph.roots) & graph.nodes.keys())]
-        return PassiveGraph(nodes, graph.roots)
+        return graph.only({n.id for n in self.finished.nodes if n.weapon_set in (0, self.finished.weapon_set)})
 
-    async def _spent(self, incumbent: Incumbent, graph: PassiveGraph, points: int, taken: Sequence[int]) -> list[int]:
-        """Spend the points among the passives of the finished build; return all that are taken in their order."""
-        words, graph = self.ctx.plan.scaling.keywords, self._inside(graph)
-        sockets = JewelSockets(incumbent, None)
-        search = TreeSearch(incumbent, graph, words, fixed=frozenset(taken), limits=TREE, sockets=sockets)
-        await search.fit(min(points, len(graph.bought)))
-        await search.improve()
-        return await search.levelling(taken)
+    def _taken_first(self) -> list[PassiveNode]:
+        """Return the passives that the finished build takes first, as many as there are points, with those of before.
+
+        They are what skill and supports are measured on until the level has a tree of its own.
+        """
+        own = [node.id for node in self.finished.nodes if node.id in self._graph.bought]
+        first = self._graph.connected(frozenset(own[: self.ctx.demands.floors.passive_points]))
+        taken = first | set(self.before.ascendancy if self.before is not None else ())
+        return [changed(node, weapon_set=0) for node in self.finished.nodes if node.id in taken]
 
     # -- attributes
 
@@ -284,7 +319,7 @@ class LevelSearch:
         await incumbent.learn_requirements()
         if not self._short(incumbent):
             return
-        await AttributeSearch(incumbent, self._inside(self._graph), at_once=True).run()
+        await AttributeSearch(incumbent, self._graph, at_once=True).run()
         for slot in ("Amulet", "Ring 1", "Ring 2", "Belt", "Gloves", "Helmet"):
             if (short := self._short(incumbent)) is None:
                 return

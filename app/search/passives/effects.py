@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from app.engine.base import Outputs
-from app.model.blueprint import Allocate, Change, Deallocate, PassiveNode
+from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode
 from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.stats import DPS, EHP, MOVEMENT
@@ -104,6 +104,8 @@ class Effects:
     hint: Callable[[NodeFact], float] = lambda _: 0.0
     known: dict[Key, Vector | None] = field(default_factory=dict)
     held: dict[int, PassiveNode] = field(default_factory=dict)
+    _at: Blueprint | None = None
+    _fresh: set[Key] = field(default_factory=set)
     _texts: dict[int, Key] = field(default_factory=dict)
     _found: dict[tuple[int, Attribute | None], Vector | None] = field(default_factory=dict)
 
@@ -115,8 +117,11 @@ class Effects:
     async def learn(self, nodes: Iterable[int]) -> None:
         """Measure the passives on the committed build: those owned by giving them back, the others by buying them.
 
-        What is known to do nothing is not tried again.
+        What is known to do nothing is not tried again, nor what was measured on this very build.
         """
+        if self._at is not self.incumbent.blueprint:
+            self._at = self.incumbent.blueprint
+            self._fresh.clear()
         self.held = {n.id: n for n in self.incumbent.blueprint.nodes}
         self._found.clear()
         asked: dict[Key, list[Change]] = {}
@@ -132,7 +137,8 @@ class Effects:
                 trials = [(self._key(node, option), self.purchase(node, option)) for option in options]
             for key, changes in trials:
                 effect = self.known.get(key)
-                if key not in self.known or (effect is not None and any(abs(v) > NOISE for v in effect[:-1])):
+                moves = effect is not None and any(abs(v) > NOISE for v in effect[:-1])
+                if key not in self.known or (moves and key not in self._fresh):
                     asked.setdefault(key, changes)
                     hints[key] = self.hint(self.graph.nodes[node])
         outputs = await self.incumbent.outputs_of(list(asked.values()))
@@ -144,6 +150,7 @@ class Effects:
             tried = vector_of(found, self.metrics)
             effect = minus(base, tried) if key[0] == "-" else minus(tried, base)
             self.known[key] = (*effect[:-1], hints[key])
+        self._fresh |= asked.keys()
         self._found.clear()
 
     def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:

@@ -48,6 +48,10 @@ class PassiveGraph:
         """Return the graph in which these passives are walls."""
         return PassiveGraph(self.nodes.values(), self.roots, nodes) if nodes else self
 
+    def only(self, nodes: Collection[int]) -> PassiveGraph:
+        """Return the graph of these passives and the roots."""
+        return PassiveGraph([self.nodes[n] for n in sorted({*nodes, *self.roots} & self.nodes.keys())], self.roots)
+
     @cached_property
     def bought(self) -> frozenset[int]:
         """Return the passives that cost a point."""

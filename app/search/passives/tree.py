@@ -34,7 +34,7 @@ def levelling_order(
     way, then to the lower id.
     """
     worth = cache(worth)
-    inside = PassiveGraph([graph.nodes[n] for n in sorted((owned | graph.roots) & graph.nodes.keys())], graph.roots)
+    inside = graph.only(owned)
     order = list(first)
     while True:
         routes = inside.routes(frozenset(order), len(owned), worth)
@@ -311,11 +311,15 @@ class TreeSearch:
             return None
         return drafts[best].owned, measured[best]
 
-    async def levelling(self, first: Sequence[int] = ()) -> list[int]:
-        """Return the passives in the order in which to take them; `first` are taken already."""
-        await self._effects.learn(sorted(self.owned - set(first)))
+    async def worths(self) -> dict[int, float]:
+        """Return the score lost without each owned passive alone."""
+        await self._effects.learn(sorted(self.owned))
         draft = self._draft()
-        return levelling_order(self.graph, self.owned, lambda node: self._planner.worth_of(draft, node), first)
+        return {node: self._planner.worth_of(draft, node) for node in sorted(self.owned)}
+
+    async def levelling(self) -> list[int]:
+        """Return the passives in the order in which to take them."""
+        return levelling_order(self.graph, self.owned, (await self.worths()).__getitem__)
 
     async def _learn(self) -> None:
         is_first = not self._effects.known

@@ -220,3 +220,13 @@ async def test_dropped_passives_leave_the_blueprint(context: Context) -> None:
     incumbent = await Incumbent.open(ctx)
     await incumbent.commit([Allocate(nodes=[PassiveNode(id=2), PassiveNode(id=7)])])
     assert [n.id for n in incumbent.blueprint.nodes] == [2]
+
+
+async def test_what_was_measured_on_a_build_is_not_measured_on_it_again(context: Context) -> None:
+    search, _ = await grown(context(fork_world()), 4)
+    order, tried = await search.levelling(), search.trials
+    assert await search.levelling() == order
+    assert search.trials == tried
+    await search.shrink(1)
+    assert await search.levelling() == order[:3]
+    assert search.trials > tried
