@@ -258,6 +258,16 @@ def token_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Its n
 
 
 @app.command()
+def estimate(
+    effort: Annotated[Effort, typer.Option(help="How much is tried, and may be asked")] = Effort.NORMAL,
+    reasoner: Annotated[Literal["auto", "rules", "llm"], typer.Option(help="Who decides")] = "auto",
+    as_json: JsonFlag = False,
+) -> None:
+    """Say what a build would ask of a language model: requests, tokens, USD. `build` says so before it starts."""
+    run(lambda: measures.show_estimate(Settings(), effort, reasoner, as_json))
+
+
+@app.command()
 def metrics(
     build_id: BuildIdArgument,
     phase: Annotated[Phase | None, typer.Option(help="Only what was done in this phase")] = None,

@@ -15,6 +15,7 @@ from app.core.config import Settings
 from app.core.errors import EngineError, InputError, NotReady, TooLarge, TreeUnavailable
 from app.core.logs import set_up_logging
 from app.engine.files.codes import MAX_CODE_CHARS
+from app.model.access import EVERYONE
 from app.model.base import changed
 from app.model.record import BuildRequest, EngineChoice, ProgressEvent
 from app.service import Services
@@ -118,7 +119,14 @@ class Printer:
 
 async def make_build(settings: Settings, request: BuildRequest, folder: Path, as_json: bool) -> Exit:
     """Make the build, show it and write its files; an interrupt keeps the last valid state."""
-    return await _made(settings, lambda services: services.builds.create(request), folder, as_json)
+
+    async def start(services: Services) -> BuildView:
+        expected = await services.estimates.before(request.effort, request.reasoner, EVERYONE)
+        if expected.models:
+            typer.echo(expected.text, err=True)
+        return await services.builds.create(request)
+
+    return await _made(settings, start, folder, as_json)
 
 
 async def refine_build(settings: Settings, build_id: str, prompt: str, folder: Path, as_json: bool) -> Exit:
@@ -147,7 +155,10 @@ async def _made(
         shown = await services.library.present(view.id)
         files = await write_files(services.library, view.id, folder)
         files |= await write_tree(services, view.id, folder) if files else {}
+        asked = await services.estimates.report(view.id)
     typer.echo(shown.build.model_dump_json(indent=2) if as_json else as_text(shown, files))
+    if asked is not None:
+        typer.echo(f"\n{asked.text}", err=as_json)
     if interrupted:
         complain("interrupted; " + ("the last valid state is kept" if files else "there was no valid state yet"))
         return Exit.INTERRUPTED

@@ -13,7 +13,9 @@ from app.core.errors import InputError
 from app.metrics.advice import WorkRow
 from app.metrics.breakdown import BuildMetrics
 from app.metrics.flame import flame_svg
-from app.model.names import Phase
+from app.model.access import EVERYONE
+from app.model.names import Effort, Phase
+from app.model.record import ReasonerChoice
 from app.wiring import open_reading
 
 MOST_ROWS = 30
@@ -30,6 +32,17 @@ _COLUMNS = [
     "useful/s",
     "score",
 ]
+
+
+async def show_estimate(settings: Settings, effort: Effort, reasoner: ReasonerChoice, as_json: bool) -> None:
+    """Print what a build would ask of a language model.
+
+    Raises:
+        ReasonerMissing: one is asked for and not set up.
+    """
+    async with open_reading(settings) as store:
+        found = await store.estimates.before(effort, reasoner, EVERYONE)
+    typer.echo(found.model_dump_json(indent=2) if as_json else found.text)
 
 
 async def show_metrics(
@@ -99,7 +112,8 @@ def _summary(found: BuildMetrics) -> list[str]:
         f" {brought.useful:,} useful results, {_cell(brought.per_second, 1)} per second,"
         f" {_cell(brought.per_call, 2)} per call, {_cell(brought.per_usd)} per USD"
     )
-    return [*lines, called, came]
+    asked = [] if found.language_model is None else [found.language_model.text]
+    return [*lines, called, came, *asked]
 
 
 def _line(row: WorkRow) -> str:

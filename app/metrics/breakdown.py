@@ -10,6 +10,7 @@ from pydantic import Field
 from app.core.spans import BUSY, OPENING, QUEUING, SpanKind
 from app.metrics.advice import ENGINE_CPU, Remedy, WorkRow, advice_of
 from app.metrics.efficiency import Metrics, ToolFigures
+from app.metrics.estimates import CostReport
 from app.metrics.figures import rate
 from app.model.base import Model
 from app.model.names import Phase
@@ -179,11 +180,15 @@ def _row(phase: str, name: str, total: _Sum, wall_ms: float, tool: ToolFigures |
 
 
 class BuildMetrics(Metrics):
-    """The metrics of one build with its time. `time` is null and `rows` empty where no spans were recorded."""
+    """The metrics of one build with its time. `time` is null and `rows` empty where no spans were recorded.
+
+    `language_model`: null where none was asked.
+    """
 
     time: TimeAccount | None
     rows: list[WorkRow]
     advice: list[Remedy]
+    language_model: CostReport | None = None
 
     @classmethod
     def of(cls, metrics: Metrics, traces: Sequence[StepTrace]) -> BuildMetrics:

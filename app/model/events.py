@@ -23,6 +23,9 @@ class ToolKind(StrEnum):
     OTHER = "other"
 
 
+CHAT = "llm.chat"
+"""The tool name of a request to a language model."""
+
 ANSWER_REJECTED = "answer_rejected"
 """Error type of a model's answer that arrived and could not be used: paid for, and no success."""
 

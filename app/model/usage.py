@@ -37,3 +37,18 @@ class UsedCalls(NamedTuple):
     tokens: int = 0
     usd: Decimal | None = None
     unpriced: int = 0
+
+
+class UsedChats(NamedTuple):
+    """The requests of a build to language models. `versions`: wire format and name of each model that was asked.
+
+    `requests`: all attempts. `input`, `output`: tokens, None where an answer did not report them. `usd`: None where an
+    answer has no price.
+    """
+
+    build_id: str
+    versions: frozenset[str]
+    requests: int
+    input: int | None
+    output: int | None
+    usd: Decimal | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
+from app.service.estimates import Estimates
 from app.service.evaluations import Evaluations, Labels
 from app.service.health import Health, Installation
 from app.service.imports import Imports
@@ -29,6 +30,7 @@ class ReadServices:
 
     library: Library
     recordings: Recordings
+    estimates: Estimates
     expectations: ExpectationChecks
     comparisons: Comparisons
     labels: Labels

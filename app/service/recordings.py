@@ -12,11 +12,12 @@ from typing import Any
 from app.metrics.breakdown import BuildMetrics
 from app.metrics.efficiency import Standards
 from app.metrics.expectations import Expectations, RecordedCall, Verdict, check_usable, evaluate
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.names import Phase
 from app.model.record import ProgressEvent
 from app.service.builds import FINISHED
+from app.service.estimates import Estimates
 from app.storage.base import BuildStore, EventStore
 
 
@@ -142,10 +143,12 @@ class Recordings:
         builds: BuildStore,
         events: EventStore,
         standards: Standards | None = None,
+        estimates: Estimates | None = None,
     ) -> None:
         self._builds = builds
         self._events = events
         self._standards = standards or Standards()
+        self._estimates = estimates
         self._measured: OrderedDict[tuple[str, datetime], BuildMetrics] = OrderedDict()
 
     async def progress(self, build_id: str, after: int = 0) -> list[ProgressEvent]:
@@ -187,8 +190,8 @@ class Recordings:
         return CallPage(tool_events=page, next_cursor=str(page[-1].sequence) if more else None)
 
     async def metrics(self, build_id: str) -> BuildMetrics:
-        """Return calls, success and time of the build: per run, per phase, per phase and tool, where time went, and
-        what the figures say to change.
+        """Return calls, success and time of the build: per run, per phase, per phase and tool, where time went, what
+        the figures say to change, and what a language model was asked beside what was expected.
 
         Raises:
             NotFound: no such build.
@@ -201,6 +204,8 @@ class Recordings:
         found = await asyncio.to_thread(
             lambda: BuildMetrics.of(self._standards.measure(events, ended, now.engine), traces)
         )
+        if self._estimates is not None:
+            found = changed(found, language_model=await self._estimates.report(build_id))
         if ended:
             self._measured[build_id, now.changed] = found
             while len(self._measured) > KEPT_METRICS:

@@ -14,12 +14,12 @@ from app.model.constraints import InvariantSet
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
 from app.model.memory import Habit, Memory, MemoryKey
-from app.model.names import BuildStatus, Phase
+from app.model.names import BuildStatus, Effort, Phase
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressEvent, ReasonerVersion
 from app.model.spans import StepTrace
 from app.model.state import BuildState
 from app.model.stats import EngineVersion
-from app.model.usage import UsedBuild, UsedCalls
+from app.model.usage import UsedBuild, UsedCalls, UsedChats
 
 
 @dataclass(frozen=True)
@@ -195,6 +195,21 @@ class UsageHistory(Protocol):
 
     async def calls(self, since: datetime, owner: str | None = None) -> list[UsedCalls]:
         """Return the calls of those builds by build, phase, tool and model."""
+        ...
+
+
+class ChatHistory(Protocol):
+    """What builds asked of language models."""
+
+    async def chats(self, effort: Effort, until: datetime, owner: str | None = None) -> list[UsedChats]:
+        """Return what the newest builds from a sentence asked that were complete before `until`, newest first.
+
+        Builds of this effort which a language model reasoned for; `owner` None = those of all.
+        """
+        ...
+
+    async def chats_of(self, build_id: str) -> UsedChats | None:
+        """Return what the build asked so far, None where it asked nothing."""
         ...
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import groupby
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, func, select
 from sqlmodel import col
 
-from app.model.events import CacheUse, CallOutcome, ToolKind
-from app.model.names import BuildStatus, Outcome, Phase
-from app.model.usage import UsedBuild, UsedCalls
+from app.model.events import ANSWER_REJECTED, CHAT, CacheUse, CallOutcome, ToolKind
+from app.model.names import BuildStatus, Effort, Mode, Outcome, Phase
+from app.model.usage import UsedBuild, UsedCalls, UsedChats
 from app.storage.database import Database
 from app.storage.tables import BuildRow, ToolEventRow
 
@@ -27,9 +28,12 @@ _KEY = (
     col(ToolEventRow.tool_version),
 )
 
+MOST_BUILDS = 50
+"""How many builds what a language model is asked is told of: newer ones are like the next one."""
+
 
 class SqlUsageHistory:
-    """The UsageHistory port on SQL."""
+    """The ports UsageHistory and ChatHistory on SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -103,6 +107,68 @@ class SqlUsageHistory:
                 )
             )
         return found
+
+    async def chats(self, effort: Effort, until: datetime, owner: str | None = None) -> list[UsedChats]:
+        """Return what the newest builds from a sentence asked that were complete before `until`, newest first."""
+        own = [] if owner is None else [col(BuildRow.owner) == owner]
+        request = col(BuildRow.request)
+        newest = (
+            select(col(BuildRow.id))
+            .where(
+                *own,
+                col(BuildRow.status) == BuildStatus.COMPLETE.value,
+                col(BuildRow.updated_at) < until,
+                request["effort"].as_string() == effort.value,
+                request["mode"].as_string() == Mode.INITIAL.value,
+                col(BuildRow.reasoner)["name"].as_string() == "llm",
+            )
+            .order_by(col(BuildRow.created_at).desc(), col(BuildRow.id).desc())
+            .limit(MOST_BUILDS)
+        )
+        async with self._database.read() as session:
+            ids = (await session.execute(newest)).scalars().all()
+        asked = await self._asked(ids)
+        return [asked[one] for one in ids if one in asked]
+
+    async def chats_of(self, build_id: str) -> UsedChats | None:
+        """Return what the build asked so far, None where it asked nothing."""
+        return (await self._asked([build_id])).get(build_id)
+
+    async def _asked(self, ids: Sequence[str]) -> dict[str, UsedChats]:
+        statement = (
+            select(
+                col(ToolEventRow.build_id),
+                col(ToolEventRow.tool_version),
+                col(ToolEventRow.outcome),
+                col(ToolEventRow.error_type),
+                col(ToolEventRow.usage),
+                col(ToolEventRow.cost_usd),
+            )
+            .where(
+                col(ToolEventRow.build_id).in_(ids),
+                col(ToolEventRow.tool) == CHAT,
+                col(ToolEventRow.outcome) != CallOutcome.REJECTED.value,
+            )
+            .order_by(col(ToolEventRow.build_id), col(ToolEventRow.seq))
+        )
+        async with self._database.read() as session:
+            rows = (await session.execute(statement)).all()
+        return {build_id: _asked_of(build_id, [*own]) for build_id, own in groupby(rows, key=lambda row: str(row[0]))}
+
+
+def _asked_of(build_id: str, rows: Sequence[Any]) -> UsedChats:
+    """Return the sums of a build's requests; one that failed has neither tokens nor a price."""
+    answered = [row for row in rows if row[2] == CallOutcome.OK.value or row[3] == ANSWER_REJECTED]
+    usages, prices = [row[4] for row in answered], [row[5] for row in answered]
+    known = bool(usages) and all(one is not None for one in usages)
+    return UsedChats(
+        build_id=build_id,
+        versions=frozenset(row[1] for row in rows),
+        requests=len(rows),
+        input=sum(one.get("input", 0) for one in usages) if known else None,
+        output=sum(one.get("output", 0) for one in usages) if known else None,
+        usd=sum(map(Decimal, prices), Decimal()) if prices and None not in prices else None,
+    )
 
 
 @dataclass

@@ -9,8 +9,8 @@ from typing import Any, Final
 from app.core.errors import BudgetExceeded, LlmBusy, LlmError
 from app.llm.base import CHARS_PER_TOKEN, FREE, ChatModel, Form, Judge, Message, OuterChat, Reply, ToolSpec, Usage
 from app.llm.prices import CallCost, PriceTable
-from app.model.events import ANSWER_REJECTED, CallOutcome, ToolKind
-from app.tools.limits import CHAT, BuildBudget, Forecast
+from app.model.events import ANSWER_REJECTED, CHAT, CallOutcome, ToolKind
+from app.tools.limits import BuildBudget, Forecast
 from app.tools.payload import canonical_digest
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope

@@ -16,11 +16,8 @@ from app.core.clock import Clock
 from app.core.errors import BudgetExceeded, LlmGivenUp
 from app.llm.base import CHARS_PER_TOKEN
 from app.model.base import Model
-from app.model.events import ANSWER_REJECTED, CallOutcome, ToolEvent
+from app.model.events import ANSWER_REJECTED, CHAT, CallOutcome, ToolEvent
 from app.storage.base import EventStore, UsageStore, Used
-
-CHAT = "llm.chat"
-"""The tool name of a request to a language model."""
 
 FAILURES_IN_A_ROW = 2
 """After so many calls in a row that failed for good, the provider is not asked again during the build."""

@@ -17,6 +17,7 @@ from app.reasoning.base import Reasoner
 from app.reasoning.llm.reasoner import LlmReasoner, LlmResources
 from app.reasoning.rules import RulesReasoner
 from app.search.effort import DIALOGUE
+from app.service.estimates import ModelTerms
 from app.storage.base import EventStore
 from app.tools.chat import RecordedChat
 from app.tools.limits import BudgetLimits, BuildBudget
@@ -43,16 +44,12 @@ class ConfiguredReasoners:
         self._around = around or (lambda step, model: model)
         self._rules = RulesReasoner()
         self._library = PromptLibrary(resource_dir("prompts"), resource_dir("domain"))
-        prices = {name: Price.model_validate(price) for name, price in settings.llm_prices.items()}
-        self._prices = PriceTable(prices, settings.llm_base_url)
+        self._prices = prices_of(settings)
         self._models: dict[str, HttpChatModel] = {}
 
     def resolve(self, choice: ReasonerChoice) -> ReasonerName:
         """Return which reasoner serves the choice: `auto` is the setting's, then the model where one is set up."""
-        wanted = self._settings.reasoner if choice == "auto" else choice
-        if wanted == "auto":
-            return "llm" if is_set_up(self._settings) else "rules"
-        return wanted
+        return resolved(self._settings, choice)
 
     def check(self, choice: ReasonerChoice) -> None:
         """Return when the choice can be served.
@@ -60,11 +57,7 @@ class ConfiguredReasoners:
         Raises:
             ReasonerMissing: a language model is asked for and not set up.
         """
-        if self.resolve(choice) == "llm" and not is_set_up(self._settings):
-            raise ReasonerMissing(
-                "No language model is set up: set BUILDWRIGHT_LLM_MODEL, and BUILDWRIGHT_LLM_API_KEY or"
-                " BUILDWRIGHT_LLM_BASE_URL; or use the reasoner rules."
-            )
+        is_asked(self._settings, choice)
 
     def reasoner(self, record: BuildRecord, scope: Scope) -> Reasoner:
         """Return the reasoner of one step; a build stays with the one that it began with while that is set up.
@@ -118,6 +111,49 @@ class ConfiguredReasoners:
         """Close all connections."""
         for model in self._models.values():
             await model.close()
+
+
+def resolved(settings: Settings, choice: ReasonerChoice) -> ReasonerName:
+    """Return which reasoner serves the choice: `auto` is the setting's, then the model where one is set up."""
+    wanted = settings.reasoner if choice == "auto" else choice
+    if wanted == "auto":
+        return "llm" if is_set_up(settings) else "rules"
+    return wanted
+
+
+def is_asked(settings: Settings, choice: ReasonerChoice) -> bool:
+    """Return whether a language model serves the choice.
+
+    Raises:
+        ReasonerMissing: it should, and none is set up.
+    """
+    if resolved(settings, choice) == "rules":
+        return False
+    if not is_set_up(settings):
+        raise ReasonerMissing(
+            "No language model is set up: set BUILDWRIGHT_LLM_MODEL, and BUILDWRIGHT_LLM_API_KEY or"
+            " BUILDWRIGHT_LLM_BASE_URL; or use the reasoner rules."
+        )
+    return True
+
+
+def prices_of(settings: Settings) -> PriceTable:
+    """Return the prices of these settings."""
+    prices = {name: Price.model_validate(price) for name, price in settings.llm_prices.items()}
+    return PriceTable(prices, settings.llm_base_url)
+
+
+def terms_of(settings: Settings) -> ModelTerms:
+    """Return on which terms these settings ask language models."""
+    return ModelTerms(
+        is_asked=lambda choice: is_asked(settings, choice),
+        provider=settings.llm_provider,
+        models=tuple(sorted({settings.llm_model or "", *settings.llm_models.values()} - {""})),
+        prices=prices_of(settings),
+        requests=settings.build_budget_rounds,
+        tokens=settings.build_budget_tokens,
+        usd=settings.build_budget_usd,
+    )
 
 
 def is_set_up(settings: Settings) -> bool:

@@ -38,6 +38,7 @@ from app.search.sessions import USUAL, Sharing
 from app.service import ReadServices, Services
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
+from app.service.estimates import Estimates
 from app.service.evaluations import Evaluations, Labels
 from app.service.health import Health, Installation
 from app.service.imports import Imports
@@ -57,7 +58,7 @@ from app.tools.engine import AnsweredFacts, RecordedEngine
 from app.tools.runner import ToolRunner, UnrecordedRunner
 from app.tools.scope import Scope
 from app.wiring.engines import ConfiguredEngines, RecordedImports, engine_workers, installed_pob
-from app.wiring.reasoners import ConfiguredReasoners, is_set_up
+from app.wiring.reasoners import ConfiguredReasoners, is_set_up, terms_of
 from app.wiring.runners import Running, running, working
 from app.wiring.stores import (
     access_tokens,
@@ -297,9 +298,11 @@ def read_side(settings: Settings, opened: Storage) -> ReadServices:
         budget_usd=None if settings.build_budget_usd is None else float(settings.build_budget_usd),
         weights=parse_weights(settings.efficiency_weights),
     )
+    estimates = Estimates(opened.builds, opened.usage, terms_of(settings), SystemClock())
     return ReadServices(
         library=Library(opened.builds, SystemClock()),
-        recordings=Recordings(opened.builds, opened.events, standards),
+        recordings=Recordings(opened.builds, opened.events, standards, estimates),
+        estimates=estimates,
         expectations=ExpectationChecks(opened.builds, opened.events),
         comparisons=Comparisons(opened.builds, opened.events, opened.evaluations, standards),
         labels=Labels(opened.evaluations),

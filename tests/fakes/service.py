@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NoReturn
 
 from app.core.clock import SystemClock
+from app.core.config import Settings
 from app.core.errors import EngineMissing, ReasonerMissing
 from app.metrics.usage import Budgets
 from app.model.record import EngineChoice, ReasonerChoice
@@ -16,6 +17,7 @@ from app.reasoning.rules import RulesReasoner
 from app.service import Services
 from app.service.builds import BuildService
 from app.service.comparisons import Comparisons
+from app.service.estimates import Estimates, ModelTerms
 from app.service.evaluations import Evaluations, Labels
 from app.service.health import Health, Installation
 from app.service.imports import Imports
@@ -31,6 +33,7 @@ from app.service.trees import Trees
 from app.service.usage import UsageReports
 from app.storage.base import NoMemory
 from app.telemetry.prometheus import ToolCounts
+from app.wiring.reasoners import terms_of
 from tests.fakes.stores import (
     MemoryBuildStore,
     MemoryEvaluationStore,
@@ -94,6 +97,7 @@ class World:
     given: Sequence[str] = ()
     token_store: MemoryTokenStore = field(default_factory=MemoryTokenStore)
     limits: TokenLimits = field(default_factory=TokenLimits)
+    terms: ModelTerms = field(default_factory=lambda: terms_of(Settings(llm_model=None)))
 
     @cached_property
     def services(self) -> Services:
@@ -113,6 +117,7 @@ class World:
             memories=Memories(NoMemory()),
             tokens=Tokens(self.token_store, clock, self.given, self.limits),
             retention=Retention(MemoryRetentionStore(), clock, RetentionLimits(), MemoryRetentionStore().compact),
+            estimates=Estimates(self.store, MemoryUsageHistory(self.store), self.terms, clock),
             usage=UsageReports(MemoryUsageHistory(self.store), self.events, Budgets(), clock),
             imports=imports,
             refinements=refinements,

@@ -10,10 +10,10 @@ from app.core.errors import Conflict, IdempotencyMismatch, InvalidTransition, Le
 from app.model.access import Token
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
-from app.model.names import BuildStatus, Phase
+from app.model.names import BuildStatus, Effort, Phase
 from app.model.record import BuildRecord, BuildRequest, ProgressData, ProgressEvent
 from app.model.spans import StepTrace
-from app.model.usage import UsedBuild, UsedCalls
+from app.model.usage import UsedBuild, UsedCalls, UsedChats
 from app.storage.base import Checkpoint, Standing, Used
 
 RUNNABLE = (BuildStatus.QUEUED, BuildStatus.RUNNING)
@@ -201,6 +201,12 @@ class MemoryUsageHistory:
 
     async def calls(self, since: datetime, owner: str | None = None) -> list[UsedCalls]:
         return []
+
+    async def chats(self, effort: Effort, until: datetime, owner: str | None = None) -> list[UsedChats]:
+        return []
+
+    async def chats_of(self, build_id: str) -> UsedChats | None:
+        return None
 
 
 class MemoryEvaluationStore:

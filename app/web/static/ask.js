@@ -59,5 +59,22 @@ for (const button of document.querySelectorAll("[data-example]")) {
     read();
   });
 }
+// What it will cost, said before it is asked for; the rules cost nothing, so nothing is said of them.
+const effort = document.getElementById("effort");
+const reasoner = document.getElementById("reasoner");
+let priced = 0;
+
+async function price() {
+  const mine = ++priced;
+  const place = document.getElementById("cost");
+  const wanted = new URLSearchParams({ effort: effort.value, reasoner: reasoner.value });
+  const text = await call("GET", `/v1/estimate?${wanted}`).then((found) => (found.models.length ? found.text : ""), () => "");
+  if (mine === priced) place.textContent = text;
+}
+
+effort.addEventListener("change", price);
+reasoner.addEventListener("change", price);
+price();
+
 if (!prompt.value) prompt.value = sessionStorage.getItem(KEPT) || "";
 if (prompt.value) read();

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from app.console.build import make_build
 from app.model.names import BuildStatus, Effort
+from app.model.record import BuildRequest
 from app.search.effort import DIALOGUE
-from tests.fakes.llm_bench import DELIVERY, LlmBench, llm_bench, llm_settings
+from app.wiring import open_services
+from tests.fakes.llm_bench import DELIVERY, PROMPT, LlmBench, llm_bench, llm_settings
 from tests.fakes.llm_good import Good
 from tests.fakes.llm_server import Asked, Hang, LlmServer, Reaction, Say, answer
 from tests.integration.llm.test_builds import make
@@ -155,6 +158,35 @@ class Patient(Good):
         if asked.step.startswith("explore") and asked.body["tool_choice"] != "none":
             return Say(calls=[("search_gems", {"query": f"round {asked.turn}"})])
         return super().__call__(asked)
+
+
+async def test_what_it_will_cost_is_said_before_and_beside_what_it_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = BuildRequest(prompt=PROMPT, level=12, effort=Effort.QUICK)
+    async with LlmServer(Good()) as server:
+        settings = llm_settings(f"{server.url}/v1", tmp_path, memory="off")
+        told = []
+        for _ in range(2):
+            await make_build(settings, asked, tmp_path / "out", as_json=False)
+            told.append(capsys.readouterr())
+        sent = len(server.requests) // 2
+        async with open_services(settings) as services:
+            newest = (await services.library.page()).items[0]
+            metrics = await services.recordings.metrics(newest.id)
+    first, second = told
+    assert first.err.startswith(
+        "Estimate: at most 30 requests, 1,000,000 tokens of input and output together, 1.1229 USD"
+    )
+    usd = f"{sent * 0.0012:.4f}".rstrip("0")
+    use = f"{sent} requests, {sent * 1000:,} input tokens, {sent * 100:,} output tokens, {usd} USD"
+    estimate = f"Estimate: {use}; the median of 1 stored build with scripted-1 at quick effort."
+    assert second.err.startswith(estimate)
+    assert f"Language model: {use}. Before it began: Estimate: at most 30 requests" in first.out
+    assert f"Language model: {use}. Before it began: {estimate}" in second.out
+    assert metrics.language_model is not None
+    assert metrics.language_model.estimate.text == estimate
+    assert metrics.language_model.actual == metrics.language_model.estimate.expected
 
 
 @pytest.mark.slow
