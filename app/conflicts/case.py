@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from app.engine.base import Engine
+from app.knowledge.feasibility import impossible, lines_of
 from app.knowledge.things import Thing, things_of
+from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import weapon_words
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, GearLimits, owned
-from app.model.facts import BaseFact, GemFact, NodeFact
+from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
@@ -28,8 +31,8 @@ class Case:
     `findings` are faults of items that the engine does not look for; `bases` are the bases of worn items by name;
     `nearest` is a skill like the main one that has a calculated rate, looked for when the main one has none.
     `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any. `gems` and `nodes` are
-    the engine's by id, `things` what has a name by comparable name, where something was asked for by name. `imported`:
-    somebody else's file, of which nobody wished anything.
+    the engine's by id, `things` what has a name by comparable name and `uniques` the unique items, where something was
+    asked for by name. `imported`: somebody else's file, of which nobody wished anything.
     """
 
     blueprint: Blueprint
@@ -45,7 +48,15 @@ class Case:
     gems: Mapping[str, GemFact] = field(default_factory=dict)
     nodes: Mapping[int, NodeFact] = field(default_factory=dict)
     things: Mapping[str, Sequence[Thing]] = field(default_factory=dict)
+    uniques: Sequence[UniqueFact] = ()
     imported: bool = False
+
+    @cached_property
+    def never(self) -> Mapping[str, str]:
+        """Why certain wishes can be met by no build, by constraint."""
+        wished = {one.field: one.value for one in self.invariants.invariants if one.is_wished}
+        lines = lines_of(self.invariants.listed("with"), self.nodes.values(), self.uniques)
+        return {one.field: one.reason for one in impossible(wished, lines, vocabulary())}
 
     @property
     def level(self) -> int:
@@ -129,6 +140,7 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
         gems=gems,
         nodes={node.id: node for node in await engine.facts.nodes()},
         things=await things_of(engine.facts) if invariants.get("with") else {},
+        uniques=await engine.facts.uniques() if invariants.get("with") else (),
         imported=state.origin == "imported",
     )
     main = case.main_gem

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.knowledge.feasibility import NOT_TO_BE_HAD
 from app.model.blueprint import GearItem
 from app.model.conflicts import BuildConflict, Suggestion
 from app.model.demands import Demands
@@ -32,10 +33,13 @@ def request(asked: BuildRequest) -> dict[str, Any]:
 
 
 def about(ctx: ReasoningContext) -> dict[str, Any]:
-    """Return what every step is told: request, constraints, what is decided without the alternatives, the engine."""
+    """Return what every step is told: request, constraints and which of them no build can meet, what is decided without
+    the alternatives, the engine."""
+    never = [line for line in ctx.invariants.assumptions if line.endswith(NOT_TO_BE_HAD)]
     return {
         "request": request(ctx.request),
         "constraints": [item.model_dump(mode="json") for item in ctx.invariants.invariants],
+        **({"cannot be had": never} if never else {}),
         "decisions": HeldEntries(
             {
                 name.value: {"name": sub.decision.name, "reason": sub.decision.reason, **_choice(sub.decision)}

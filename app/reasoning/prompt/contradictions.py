@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
+from app.knowledge.feasibility import NOT_TO_BE_HAD, impossible_among
 from app.knowledge.gems import (
     ELEMENTS,
     can_be_main,
@@ -54,18 +56,21 @@ def settle_contradictions(draft: Draft, reading: PromptReading, catalogue: Catal
     _skill_of_a_type_ruled_out(draft, catalogue, words)
     no_skill_of_type_and_style(draft, catalogue)
     names = {*as_list(draft.get("with")), *(name for name, _ in reading.of("missing_thing"))}
+    wished = {name: one.value for name, one in draft.values.items() if one.is_wished}
+    never = impossible_among(wished, catalogue, words)
+    told = {one.field for one in never}
     if _CHAOS_INOCULATION in names:
-        _life_with_one_life(draft, reading)
+        _life_with_one_life(draft, reading, told)
     if _BLOOD_MAGIC in names:
         lost = [name for name in _NEEDS_MANA if name in names]
         lost += ["mana stacking"] if "mana_stacking" in as_list(draft.get("style")) else []
-        lost += [f"{draft.get('mana'):,.0f} mana"] if draft.is_explicit("mana") else []
+        lost += [f"{draft.get('mana'):,.0f} mana"] if draft.is_explicit("mana") and "mana" not in told else []
         if lost:
             draft.assume(
                 f"With {_BLOOD_MAGIC} there is no mana, so {listing(lost)} cannot do anything; both were named."
             )
     _unheard(draft, reading)
-    for sentence in cannot_all_be(draft, catalogue):
+    for sentence in [*cannot_all_be(draft, catalogue), *(one.sentence for one in never)]:
         draft.assume(sentence)
 
 
@@ -86,7 +91,7 @@ def cannot_all_be(draft: Draft, catalogue: Catalogue) -> list[str]:
     needed = [(gem.name, "be used", level_required(gem)) for gem in gems]
     needed += [(one.name, "be worn", one.level) for one in worn]
     found = [
-        f"{name} can first {verb} at level {least}, and the character is level {level}: both cannot be had."
+        f"{name} can first {verb} at level {least}, and the character is level {level}: both {NOT_TO_BE_HAD}"
         for name, verb, least in needed
         if least > level
     ]
@@ -94,7 +99,7 @@ def cannot_all_be(draft: Draft, catalogue: Catalogue) -> list[str]:
     held = [word for word in as_list(draft.get("weapon")) if word not in _OFF_HANDS and draft.is_explicit("weapon")]
     fitting = weapon_words(skill) if skill is not None else []
     if skill is not None and held and fitting and not any(matches(held, word) for word in fitting):
-        found.append(f"{skill.name} needs {' or '.join(fitting)}, not {listing(held)}: both cannot be had.")
+        found.append(f"{skill.name} needs {' or '.join(fitting)}, not {listing(held)}: both {NOT_TO_BE_HAD}")
     lasting = [gem for gem in gems if gem.spirit > 0 and gem.kind == "active"]
     total, there = sum(gem.spirit for gem in lasting), usual_spirit(level, sceptre="Sceptre" in held)
     if len(lasting) > 1 and total > there:
@@ -138,11 +143,11 @@ def no_skill_of_type_and_style(draft: Draft, catalogue: Catalogue) -> None:
             )
 
 
-def _life_with_one_life(draft: Draft, reading: PromptReading) -> None:
+def _life_with_one_life(draft: Draft, reading: PromptReading, told: Set[str]) -> None:
     pools = [span for value, span in reading.of("defence") if value in {"life", "hybrid"}]
     lost = [span.quote for span in pools]
     lost += [style.replace("_", " ") for style in as_list(draft.get("style")) if style in _NEEDS_LIFE]
-    lost += [f"{draft.get('life'):,.0f} life"] if draft.is_explicit("life") else []
+    lost += [f"{draft.get('life'):,.0f} life"] if draft.is_explicit("life") and "life" not in told else []
     if not lost:
         return
     draft.assume(

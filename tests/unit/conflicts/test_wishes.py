@@ -326,3 +326,20 @@ def test_what_was_tried_is_told_with_the_nearest(case: MakeCase) -> None:
     [found] = with_attempts(wishes_of(built), [changed(unmet, tried=["more_damage"])])
     assert found.nearest is not None
     assert found.nearest.endswith("short; tried: weigh damage higher in passives and gear")
+
+
+def test_what_no_build_can_have_is_unmet_for_a_reason_and_without_a_way(case: MakeCase) -> None:
+    asked = wishing(case, wish("fire_resistance", 95.0, "95% fire res"))
+    why = "no build can: No maximum resistance is ever above 90 %"
+    assert only(asked).nearest == f"75 %, 20 % short; {why}"
+    assert demands(asked) == []
+    one_life = NodeFact(id=1, name="Chaos Inoculation", kind="keystone", mods=["Maximum Life is 1"])
+    both = [wish("with", ["Chaos Inoculation"], "CI"), wish("life", 5000.0, "5000 life")]
+    found = {one.kind: one for one in wishes_of(wishing(case, *both, nodes={1: one_life}))}
+    assert (
+        found["life"].nearest
+        == '2,000 life, 3,000 life short; no build can: Chaos Inoculation says "Maximum Life is 1"'
+    )
+    possible = wishing(case, wish("fire_resistance", 90.0, "90% fire res"))
+    assert only(possible).nearest == "75 %, 15 % short"
+    assert demands(possible) != []
