@@ -1,7 +1,8 @@
-"""What a language model claims in words, held against figures that were recorded: sentences without grounds are cut.
+"""What a language model claims in words, held against recorded figures and known facts.
 
 A sentence of a model is only kept where every number in it was shown to the model or measured; one that says that
 something was measured, verified or said by Path of Building only where all its numbers are figures of measurements.
+A claim about a skill, a support or an ascendancy that the engine's facts contradict is no opinion.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.engine.base import Facts
-from app.knowledge.gems import dealt
+from app.engine.base import Engine, Facts
+from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import dealt, level_required, tags
 from app.knowledge.things import things_of
+from app.knowledge.weapons import weapon_words
 from app.knowledge.words import phrase
 from app.model.blueprint import Blueprint
+from app.model.facts import GemFact
 from app.model.race import RACED
 
 SAYS: Final = "The model: "
@@ -234,3 +238,127 @@ def said(text: str, grounds: Grounds) -> str:
     """Return what a model says, as far as it has grounds, with the label that tells people who speaks; or nothing."""
     kept = founded(text, grounds)
     return f"{SAYS}{kept}" if kept else ""
+
+
+_KINDS_OF_SKILL: Final = ("spell", "attack", "melee", "projectile", "minion", "area")
+_PLAYED: Final[Mapping[str, tuple[str, ...]]] = {
+    "bow": ("Bow",),
+    "crossbow": ("Crossbow",),
+    "spear": ("Spear",),
+    "quarterstaff": ("Quarterstaff",),
+    "mace": ("One Hand Mace", "Two Hand Mace"),
+    "flail": ("Flail",),
+}
+_DENIAL = re.compile(r"\b(?:not|no|never|cannot|isnt|doesnt|cant)\b")
+_END = r"(?= *$| (?:and|but|so|which|while|here|for|as|to)\b)"
+"""What may follow a claim, so that "is an area of concern" and "needs level 20 gems" are none."""
+
+_IS_A = re.compile(
+    r"^(?:is|isnt)(?: not)?(?: an?)? "
+    rf"(?P<kind>{'|'.join((*_KINDS_OF_SKILL, *_PLAYED))})(?: skill| spell| attack)?{_END}"
+)
+_NEEDS_LEVEL = re.compile(
+    r"^(?:needs|requires|is unlocked at|can (?:first |only )*be used (?:at|from)) "
+    rf"(?:character )?level (?P<level>\d+){_END}"
+)
+_SPIRIT = re.compile(
+    rf"^(?:does not |doesnt )?(?:costs?|reserves?|needs?|requires?|takes?) (?:no |any )?(?:\d+ )?spirit{_END}"
+)
+_OF_CLASS = re.compile(
+    r"^(?:is|isnt|belongs|does not belong|doesnt belong)(?: not)?(?: an?)?(?: ascendancy)?(?: (?:of|to))?(?: the)? "
+)
+_APPLIES = re.compile(r"^(?:can ?not |cant |can |does not |doesnt )?(?:supports?|appl(?:y|ies) to|works? with) ")
+
+
+@dataclass(frozen=True)
+class KnownFacts:
+    """What claims about the game are held against. `supports`: ids of the supports that a skill can have, by its id."""
+
+    catalogue: Catalogue
+    supports: Mapping[str, frozenset[str]]
+
+    @classmethod
+    async def about(cls, text: str, engine: Engine) -> KnownFacts:
+        """Return the facts about what the text names."""
+        catalogue = await Catalogue.of(engine)
+        told = f" {phrase(text)} "
+        named = [gem for gem in catalogue.active if f" {phrase(gem.name)} " in told]
+        asked = named if any(f" {phrase(gem.name)} " in told for gem in catalogue.gems if gem.kind == "support") else []
+        return cls(catalogue, {gem.id: frozenset(await engine.facts.supports_for(gem.id)) for gem in asked})
+
+    def contradict(self, text: str) -> bool:
+        """Say whether a sentence claims something that is known to be otherwise; what is not known is not so."""
+        told = [f"{phrase(sentence)} " for sentence in re.split(r"[.;!?\n]", text)]
+        return any(self._is_false(sentence) for sentence in told if " if " not in f" {sentence}")
+
+    def _is_false(self, told: str) -> bool:
+        for name, gem in self._named(told):
+            for claim in _after(told, name):
+                truths = (_kind_claimed(gem, claim), _level_claimed(gem, claim), _spirit_claimed(gem, claim))
+                if any(truth is False for truth in (*truths, self._support_claimed(gem, claim))):
+                    return True
+        return any(
+            self._class_claimed(ascendancy, claim) is False
+            for one in self.catalogue.classes
+            for ascendancy in one.ascendancies
+            for claim in _after(told, phrase(ascendancy))
+        )
+
+    def _named(self, told: str) -> list[tuple[str, GemFact]]:
+        """Return the gems that the sentence names and no other thing shares the name of."""
+        found: dict[str, list[GemFact]] = {}
+        for gem in self.catalogue.gems:
+            found.setdefault(phrase(gem.name), []).append(gem)
+        return [(name, same[0]) for name, same in found.items() if len(same) == 1 and f" {name} " in f" {told}"]
+
+    def _support_claimed(self, gem: GemFact, claim: str) -> bool | None:
+        """Say whether "Support S applies to skill X" is true; None where nothing of the kind is claimed or known."""
+        verb = _APPLIES.match(claim)
+        if verb is None or gem.kind != "support":
+            return None
+        skills = [one for name, one in self._named(claim[verb.end() :]) if claim[verb.end() :].startswith(f"{name} ")]
+        fits = [gem.id in self.supports[one.id] for one in skills if one.id in self.supports]
+        return fits[0] is not bool(_DENIAL.search(verb[0])) if fits else None
+
+    def _class_claimed(self, ascendancy: str, claim: str) -> bool | None:
+        """Say whether "ascendancy Y belongs to class Z" is true; None where nothing of the kind is claimed."""
+        verb = _OF_CLASS.match(claim)
+        owner = self.catalogue.class_of(ascendancy)
+        if verb is None or owner is None:
+            return None
+        rest = claim[verb.end() :]
+        meant = [one for one in self.catalogue.classes if rest.startswith(f"{phrase(one.name)} ")]
+        return None if not meant else (meant[0] is owner) is not bool(_DENIAL.search(verb[0]))
+
+
+def _after(told: str, name: str) -> list[str]:
+    """Return what the sentence says right behind each mention of the name."""
+    return [f" {told}"[found.end() :] for found in re.finditer(rf" {re.escape(name)} ", f" {told}")]
+
+
+def _kind_claimed(gem: GemFact, claim: str) -> bool | None:
+    """Say whether "X is a bow, melee, spell … skill" is true; None where nothing of the kind is claimed or known."""
+    found = _IS_A.match(claim)
+    if found is None or gem.kind != "active" or not tags(gem):
+        return None
+    kind, usable = found["kind"], weapon_words(gem)
+    if kind in _PLAYED and not usable and "attack" in tags(gem):
+        return None
+    true = bool(set(_PLAYED[kind]) & set(usable)) if kind in _PLAYED else kind in tags(gem)
+    return true is not bool(_DENIAL.search(found[0]))
+
+
+def _level_claimed(gem: GemFact, claim: str) -> bool | None:
+    """Say whether "X needs level N" is true, of the gem at any of its own levels; None where that is not claimed."""
+    found = _NEEDS_LEVEL.match(claim)
+    if found is None or not gem.level_requirements:
+        return None
+    return int(found["level"]) in {level_required(gem), *gem.level_requirements}
+
+
+def _spirit_claimed(gem: GemFact, claim: str) -> bool | None:
+    """Say whether "X costs Spirit", or none, is true; None where that is not claimed or known."""
+    found = _SPIRIT.match(claim)
+    if found is None or (gem.spirit <= 0 and "persistent" in tags(gem)):
+        return None
+    return (gem.spirit > 0) is not bool(_DENIAL.search(found[0]))

@@ -6,11 +6,8 @@ import pytest
 
 from app.engine.pob.backend import PobBackend
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.feasibility import NOT_TO_BE_HAD
 from app.knowledge.vocabulary import preferences, vocabulary
 from app.knowledge.words import phrase
-from app.model.record import BuildRequest
-from app.reasoning.prompt.extract import extract_from
 from tests.corpus.names import catalogue_of
 from tests.corpus.score import MORE, THIRD, load, scored
 
@@ -53,29 +50,3 @@ def test_names_of_the_vocabulary_exist(known: Catalogue) -> None:
     words = vocabulary()
     named = {*words.short_names.values(), *words.skill_names, *words.thing_names, *preferences().helpers}
     assert sorted(name for name in named if phrase(name) not in known.things) == []
-
-
-def never(known: Catalogue, prompt: str) -> list[str]:
-    return [one for one in extract_from(BuildRequest(prompt=prompt), known).assumptions if one.endswith(NOT_TO_BE_HAD)]
-
-
-def test_nothing_of_what_people_write_is_called_impossible_that_is_not(known: Catalogue) -> None:
-    found = {prompt: lines for prompt, _ in [*load(), *load(MORE), *load(THIRD)] if (lines := never(known, prompt))}
-    assert found == {}
-
-
-@pytest.mark.parametrize(
-    ("prompt", "line"),
-    [
-        ("iron reflexes deadeye with 20k evasion", 'Iron Reflexes says "Converts all Evasion Rating to Armour"'),
-        ("blood magic warrior, 2000 mana", 'Blood Magic says "You have no Mana"'),
-        ("CI witch, 3000 life", 'Chaos Inoculation says "Maximum Life is 1"'),
-        ("resolute technique crit mercenary", 'Resolute Technique says "Never deal Critical Hits"'),
-        (
-            "eldritch battery stormweaver, 5000 energy shield",
-            'Eldritch Battery says "Convert 100% of maximum Energy Shield to maximum Mana"',
-        ),
-    ],
-)
-def test_what_a_keystone_takes_away_is_told(known: Catalogue, prompt: str, line: str) -> None:
-    assert [told.split(":")[0] for told in never(known, prompt)] == [line]

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from app.core.errors import LlmBadOutput
-from app.knowledge.claims import NO_GROUNDS, SAYS, Grounds, founded, said
+from app.knowledge.claims import NO_GROUNDS, SAYS, Grounds, KnownFacts, founded, said
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Evidence, Suggestion, conflict_id
 from app.model.constraints import INVARIANTS, Setter
@@ -209,11 +209,16 @@ def denies(message: str, deals: Collection[str]) -> bool:
 
 
 def findings(
-    answer: AssessAnswer, ctx: ReasoningContext, model: str, grounds: Grounds = NO_GROUNDS, deals: Collection[str] = ()
+    answer: AssessAnswer,
+    ctx: ReasoningContext,
+    model: str,
+    grounds: Grounds = NO_GROUNDS,
+    deals: Collection[str] = (),
+    known: KnownFacts | None = None,
 ) -> list[BuildConflict]:
     """Return the model's findings as conflicts; one without grounds is none, nor is one that facts contradict.
 
-    `deals`: the damage types of the main skill.
+    `deals`: the damage types of the main skill. `known`: facts about what the findings name, None = none.
 
     Only one of them may send a build back, and only before its first iteration: opinions must not keep a build that
     meets every rule from being finished.
@@ -230,6 +235,8 @@ def findings(
             raise LlmBadOutput(f"{one.sub_problem.value} takes the demands {fitting}, not {one.demand.value}")
         message, way = founded(one.message, grounds), founded(one.suggestion, grounds)
         if not message or not grounds.bear(one.subject.replace("_", " ")) or denies(message, deals):
+            continue
+        if known is not None and known.contradict(f"{one.message}\n{one.suggestion}"):
             continue
         blocks = may_block and one.severity is Severity.BLOCKING
         may_block = may_block and not blocks

@@ -13,7 +13,7 @@ from app.core.config import LlmStep
 from app.core.errors import AppError, BudgetExceeded, LlmError, LlmRejected, LlmUnavailable, NotFound
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.claims import Grounds, grounds_of, said, spoken_of
+from app.knowledge.claims import Grounds, KnownFacts, grounds_of, said, spoken_of
 from app.knowledge.gems import dealt
 from app.knowledge.words import phrase
 from app.model.base import changed
@@ -251,7 +251,9 @@ class LlmReasoner:
             gem = (await Brief.of(ctx)).main_skill
             deals = dealt(gem) if gem is not None else ()
             spoken = await self._spoken(ctx, grounds)
-            return [*usual, *answers.findings(answer, ctx, self._model, spoken, deals)]
+            told = "\n".join(text for one in answer.findings for text in (one.message, one.suggestion))
+            known = await KnownFacts.about(told, ctx.engine)
+            return [*usual, *answers.findings(answer, ctx, self._model, spoken, deals, known)]
 
         prompts = [answers.VALIDATE]
         return await self._ask("validate", prompts, shown, answers.AssessAnswer, settle, _given(usual), ctx)

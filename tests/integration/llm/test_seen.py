@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.model.events import CallOutcome
-from app.model.names import BuildStatus, ConflictType, Effort, SubProblemName
+from app.model.names import BuildStatus, ConflictType, Effort, Severity, SubProblemName
 from app.model.race import RACED
 from app.model.record import BuildRequest
 from app.model.stats import HITS
@@ -129,6 +129,14 @@ async def test_3_wishes_that_cannot_all_be_met_are_put_to_the_model_first(tmp_pa
     line = "Archmage can first be used at level 58, and the character is level 10: both cannot be had."
     assert line in asked.block("assumed")
     assert line in got.assumptions, "and told, before anything is built"
+
+
+async def test_6_an_opinion_that_rests_on_a_false_claim_blocks_nothing(tmp_path: Path) -> None:
+    said = written("false_opinions")
+    async with LlmServer(Reader(said)) as server, llm_bench(f"{server.url}/v1", tmp_path) as bench:
+        found = await bench.reasoner.assess(bench.ctx)
+    told = [(one.message, one.severity) for one in found if one.evidence.judged_by]
+    assert told == [("The model: The skill is slow to clear.", Severity.BLOCKING)]
 
 
 async def test_7_weights_are_absolute_and_labels_need_not_be_exact(tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.sketch.backend import SketchBackend
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.feasibility import impossible_among
+from app.knowledge.vocabulary import vocabulary
 from app.model.constraints import InvariantSet
+from app.model.facts import NodeFact
 from app.model.record import BuildRequest
 from app.reasoning.prompt.extract import extract_from
 from tests.corpus.names import catalogue_of
@@ -59,3 +64,29 @@ def test_a_value_that_nobody_asked_for_is_counted(sketch: Catalogue) -> None:
 
     assert asked.false == ["style=totem in 'fire totem witch'"]
     assert asked.precision == pytest.approx(2 / 3)
+
+
+KEYSTONES = {
+    "Iron Reflexes": "Converts all Evasion Rating to Armour",
+    "Blood Magic": "You have no Mana",
+    "Chaos Inoculation": "Maximum Life is 1",
+    "Resolute Technique": "Never deal Critical Hits",
+    "Eldritch Battery": "Convert 100% of maximum Energy Shield to maximum Mana",
+}
+"""Those that take a figure away, in Path of Building's words."""
+
+
+def test_of_what_people_write_nothing_is_called_impossible_but_what_is(sketch: Catalogue) -> None:
+    nodes = [
+        NodeFact(id=90_000 + at, name=name, kind="keystone", mods=[line])
+        for at, (name, line) in enumerate(KEYSTONES.items())
+    ]
+    known = replace(sketch, nodes=(*(node for node in sketch.nodes if node.name not in KEYSTONES), *nodes))
+    found = {}
+    for prompt, _ in [*load(), *load(MORE), *load(THIRD)]:
+        wished = {one.field: one.value for one in understood(prompt, known).invariants if one.is_wished}
+        if never := impossible_among(wished, known, vocabulary()):
+            found[prompt] = [one.sentence for one in never]
+    assert found == {
+        "CI but also 4k life": ['Chaos Inoculation says "Maximum Life is 1": at least 4,000 life cannot be had.']
+    }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.core.errors import LlmBadOutput
+from app.knowledge.claims import KnownFacts
 from app.model.conflicts import BuildConflict, Evidence, Suggestion
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.reasoning.base import Decomposition, ReasoningContext
@@ -65,6 +67,51 @@ async def test_one_opinion_may_send_a_build_back_once(world: FactsEngine) -> Non
 async def test_an_opinion_that_facts_contradict_is_none(world: FactsEngine, message: str, kept: int) -> None:
     answer = assessed(finding(message=message))
     assert len(findings(answer, await context(world), "m", deals=["lightning"])) == kept
+
+
+FALSE = [
+    "Spark is a bow skill.",
+    "Spark is an attack and wants a bow.",
+    "Ice Strike is a melee spell. Lightning Arrow is not a bow skill.",
+    "Boneshatter isn't an attack.",
+    "Archmage needs no Spirit.",
+    "It is slow; Comet reserves Spirit.",
+    "Comet needs level 2.",
+    "The Stormweaver is an ascendancy of the Witch.",
+    "Titan does not belong to the Warrior.",
+    "Pierce cannot support Spark.",
+    "Minion Life applies to Arc.",
+]
+TRUE_OR_UNKNOWN = [
+    "Spark is a spell, and slow.",
+    "Spark is not a bow skill.",
+    "Lightning Arrow is a bow attack, but slow.",
+    "Herald of Ice is a bow skill.",
+    "Archmage reserves Spirit.",
+    "Comet needs no Spirit.",
+    "Comet needs level 6.",
+    "Comet needs level 2 gems.",
+    "Spark is an area of concern.",
+    "If Spark is a bow skill, a wand is wrong.",
+    "Stormweaver is an ascendancy of the Sorceress.",
+    "Stormweaver is the wrong choice.",
+    "Pierce supports Spark.",
+    "Minion Life does not apply to Arc.",
+    "It feels like a bow skill.",
+]
+
+
+def changed_supports(known: KnownFacts) -> KnownFacts:
+    """Return the facts where Pierce alone fits: in the small world all supports fit all skills."""
+    return replace(
+        known, supports={skill: frozenset({"Support/Pierce"}) & fits for skill, fits in known.supports.items()}
+    )
+
+
+@pytest.mark.parametrize(("message", "kept"), [*((one, 0) for one in FALSE), *((one, 1) for one in TRUE_OR_UNKNOWN)])
+async def test_a_claim_that_the_facts_contradict_blocks_nothing(world: FactsEngine, message: str, kept: int) -> None:
+    known = changed_supports(await KnownFacts.about(message, world))
+    assert len(findings(assessed(finding(message=message)), await context(world), "m", known=known)) == kept
 
 
 async def test_a_demand_must_fit_its_question(world: FactsEngine) -> None:
