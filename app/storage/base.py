@@ -199,13 +199,10 @@ class UsageHistory(Protocol):
 
 
 class ChatHistory(Protocol):
-    """What builds asked of language models."""
+    """What builds that a language model reasoned for asked of it; `owner` None = those of all."""
 
     async def chats(self, effort: Effort, until: datetime, owner: str | None = None) -> list[UsedChats]:
-        """Return what the newest builds from a sentence asked that were complete before `until`, newest first.
-
-        Builds of this effort which a language model reasoned for; `owner` None = those of all.
-        """
+        """Return what the newest builds of the effort from a sentence asked, complete before `until`, newest first."""
         ...
 
     async def chats_of(self, build_id: str) -> UsedChats | None:
