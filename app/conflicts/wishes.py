@@ -70,7 +70,7 @@ def asked_for(case: Case) -> list[BuildConflict]:
     found = []
     for invariant, _, verdict in _verdicts(case):
         if verdict.met is False:
-            message = f"Asked for: {verdict.wish}. The build has {verdict.nearest or verdict.reached}."
+            message = f"Asked for: {verdict.wish}. Not reached; the nearest: {verdict.nearest or verdict.reached}."
             evidence = Evidence(required=verdict.target, available=verdict.reached)
             subject = _subject(invariant.field, verdict.target)
             found.append(conflict(_KIND, Severity.BLOCKING, subject, message, list(verdict.ways), evidence))
