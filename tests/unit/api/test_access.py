@@ -31,6 +31,7 @@ LISTS = {
     ("GET", "/v1/compare"),
     ("GET", "/usage"),
     ("GET", "/v1/usage"),
+    ("GET", "/v1/estimate"),
     ("GET", "/builds"),
     ("GET", "/compare"),
 }
@@ -189,6 +190,12 @@ async def test_usage_counts_nothing_of_others(town: Town) -> None:
 
     assert (await counted("bob"), await counted("operator")) == (0, 1)
     assert (await town.ask("alice", "GET", "/v1/usage")).status_code == 403
+
+
+async def test_an_estimate_is_made_of_ones_own_builds(town: Town) -> None:
+    """Whose builds it counts is tested in tests/unit/service/test_estimates.py."""
+    for who in ("alice", "bob", "operator"):
+        assert (await town.ask(who, "GET", "/v1/estimate")).status_code == 200
 
 
 async def test_nobody_compares_or_starts_from_a_build_of_others(town: Town) -> None:

@@ -12,7 +12,7 @@ from app.core.clock import SystemClock
 from app.core.config import Settings
 from app.core.errors import ReasonerMissing
 from app.metrics.estimates import CostEstimate
-from app.model.access import EVERYONE
+from app.model.access import EVERYONE, Access, Permission
 from app.model.names import Effort
 from app.model.usage import UsedChats
 from app.search.effort import DIALOGUE
@@ -67,6 +67,13 @@ async def test_the_median_of_stored_builds() -> None:
         "the median of 3 stored builds with m1 at deep effort."
     )
     assert [(effort, owner) for effort, _, owner in past.wanted] == [(Effort.DEEP, None)]
+
+
+async def test_only_builds_of_whoever_asks_are_counted() -> None:
+    past = Past(chats(10))
+    bob = Access(token="t", owner="bob", permissions=frozenset({Permission.READ}))
+    await estimates(past).before(Effort.NORMAL, "auto", bob)
+    assert [owner for *_, owner in past.wanted] == ["bob"]
 
 
 async def test_each_figure_is_of_the_builds_where_it_is_known() -> None:
