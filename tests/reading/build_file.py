@@ -183,6 +183,12 @@ class BuildFile:
         who = {self.class_name, self.ascendancy or ""}
         return {name for name in self.gems | self.passives | worn | granted | who if name}
 
+    @property
+    def monsters(self) -> dict[str, str]:
+        """Skills by the minion that they bring, where Path of Building calls it something else."""
+        parts = [(one.get("skillPart") or "", one.get("stat") or "") for one in self.root.iter("FullDPSSkill")]
+        return {part.partition(":")[0]: skill for part, skill in parts if ":" in part}
+
     def supports(self, skill: str) -> set[str]:
         """Return the gems behind a skill in any of its groups."""
         return {name for group in self.groups if group.enabled and group.gems[:1] == [skill] for name in group.gems[1:]}

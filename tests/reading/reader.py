@@ -138,6 +138,7 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
     found = re.fullmatch(r"(.+), (.+?): ([\d,]+) per second \((\d+)%\)", text)
     assert found is not None
     name, kind, told, share = found[1], found[2], float(found[3].replace(",", "")), int(found[4])
+    name = reader.file.monsters.get(name, name)
     total = sum(dps for *_, dps in reader.sources())
     if abs(100 * told / total - share) > 1:
         yield f"{share}% is told, it is {100 * told / total:.1f}%"
