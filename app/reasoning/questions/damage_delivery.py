@@ -31,7 +31,7 @@ from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, 
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, check_usable
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.fit import KNOWN, Judgement, Setup, judge, setups
+from app.reasoning.questions.fit import KNOWN, Judgement, Setup, asked_in, judge, setups
 from app.reasoning.questions.measured import measured_first, told_of_race
 
 _MOST_OPTIONS = 40
@@ -197,8 +197,11 @@ def ways(brief: Brief, most: int) -> list[Option]:
     nobody plays: monsters that must first be found, objects that must be broken, skills that only an item grants, and
     what is awkward to use, unless players of the class are known to build on it.
     """
-    fitting = [judged for judged in _ranked(brief) if _is_allowed(brief, judged)]
-    offered = [(judged, setups(brief, judged.gem)) for judged in fitting[:most]]
+    fitting = [(one, setups(brief, one.gem)) for one in _ranked(brief) if _is_allowed(brief, one)]
+    if brief.explicit("weapon"):  # one skill can be used with all that was asked for, another with a part of it
+        hands = max((asked_in(brief, held[0]) for _, held in fitting), default=0)
+        fitting = [(one, [s for s in held if asked_in(brief, s) == hands]) for one, held in fitting]
+    offered = [(one, held) for one, held in fitting if held][:most]
     first = [_option(brief, judged, held[0], None) for judged, held in offered]
     more = [_option(brief, judged, setup, None) for judged, held in offered for setup in held[1:2]]
     return [*first, *more][:most]

@@ -99,11 +99,14 @@ def _martial(weapon: str) -> Setup:
     return Setup(weapon, None if two_handed(weapon) or weapon == UNARMED else SHIELD)
 
 
+def asked_in(brief: Brief, setup: Setup) -> int:
+    """Return how many hands of the set-up hold what was asked for."""
+    return matches(brief.weapons, setup.weapon) + (setup.off_hand in brief.weapons)
+
+
 def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
     """Order set-ups: those asked for, then those the class usually holds, then our own order."""
-    asked = brief.weapons
-    hits = matches(asked, setup.weapon) + (setup.off_hand in asked)
-    hits += blocks(brief) and setup.off_hand == SHIELD
+    hits = asked_in(brief, setup) + (blocks(brief) and setup.off_hand == SHIELD)
     own = brief.class_taste.weapons
     usual = own.index(setup.weapon) if setup.weapon in own else len(own)
     every = (*CASTER, *MARTIAL)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.model.names import Provenance, SubProblemName, SubProblemStatus
+from app.model.record import BuildRequest
+from app.model.state import BuildState
 from app.model.sub_problems import (
     AscendancyChoice,
     DeliveryChoice,
@@ -14,6 +16,9 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
     SustainChoice,
 )
+from app.reasoning.base import ReasoningContext
+from app.reasoning.questions.brief import Brief
+from app.reasoning.questions.damage_delivery import ways
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine
 from tests.unit.reasoning.planning import decision, plan
@@ -53,6 +58,23 @@ async def test_class_skill_and_weapon(
     assert isinstance(delivery, DeliveryChoice)
     assert (chosen.ascendancy, delivery.skill_name) == (ascendancy, skill)
     assert (delivery.weapon_types, delivery.off_hand) == ([weapon], off_hand)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ("warbringer warcries with shield", "Shield"),
+        ("huntress with a spear", "Spear"),
+        ("titan with a two handed mace", "Two Hand Mace"),
+    ],
+)
+async def test_every_way_that_is_raced_holds_what_was_asked_for(prompt: str, asked: str, world: FactsEngine) -> None:
+    request = BuildRequest(prompt=prompt)
+    found = await RulesReasoner().extract(request, world)
+    brief = await Brief.of(ReasoningContext(request, found, BuildState(), world), bases=True, nodes=True)
+    choices = [one.choice for one in ways(brief, 100) if isinstance(one.choice, DeliveryChoice)]
+    assert choices
+    assert all(asked in (*one.weapon_types, one.off_hand) for one in choices)
 
 
 @pytest.mark.parametrize(
