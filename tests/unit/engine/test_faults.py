@@ -63,12 +63,18 @@ async def test_a_missed_deadline_is_bounded_and_survived(script: Script, fault: 
 
 @contextlib.contextmanager
 def crowded(processor: int, others: int) -> Iterator[None]:
-    """Let so many other processes calculate on a processor while the block runs."""
+    """Let so many other processes calculate on a processor while the block runs, which begins when all of them do."""
+    code = "print(flush=True)\nwhile True: pass"
     with contextlib.ExitStack() as stack:
+        crowd = []
         for _ in range(others):
-            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE))
             stack.callback(other.kill)
             os.sched_setaffinity(other.pid, {processor})
+            crowd.append(other)
+        for other in crowd:
+            assert other.stdout is not None
+            other.stdout.readline()
         yield
 
 
