@@ -96,7 +96,7 @@ def check_spending(rows: list[dict[str, Any]], asked: int) -> None:
     assert 0 < total["again"] < total["tokens"]
     assert total["input"] is None, "the failed request reported nothing"
     construct = next(row for row in rows if row["step"] == "construct")
-    assert construct["requests"] >= 4, "the first proposal with its tools, and at least one turn after it"
+    assert construct["requests"] == 4, "the first proposal with its tools, and the turns after it"
     assert construct["again"] > 0.5 * construct["tokens"]
 
 
