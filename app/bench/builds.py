@@ -85,8 +85,13 @@ class Kept:
         """Remember a build."""
         self._rows[key] = row
         if self._file is not None:
-            await asyncio.to_thread(self._file.parent.mkdir, parents=True, exist_ok=True)
-            await asyncio.to_thread(self._file.write_text, json.dumps(self._rows, indent=1, sort_keys=True))
+            await write(self._file, json.dumps(self._rows, indent=1, sort_keys=True).encode())
+
+
+async def write(file: Path, data: bytes) -> None:
+    """Write a result file, and its folder where there is none."""
+    await asyncio.to_thread(file.parent.mkdir, parents=True, exist_ok=True)
+    await asyncio.to_thread(file.write_bytes, data)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 import app
-from app.bench.builds import Kept, build, cores, scratch_services
+from app.bench.builds import Kept, build, cores, scratch_services, write
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.model.anchors import Quartiles, column_of
@@ -108,9 +107,7 @@ async def made(services: Services, prompt: Prompt, folder: Path | None) -> dict[
     """Return the report of a prompt's build, made now; its file is left in the folder."""
     report = await build(services, BuildRequest(prompt=prompt.prompt, level=prompt.level, gear=prompt.gear))
     if folder is not None and report["status"] == "complete":
-        xml = await services.library.export(report["id"], "xml")
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        await asyncio.to_thread((folder / f"{prompt.name}.xml").write_bytes, xml)
+        await write(folder / f"{prompt.name}.xml", await services.library.export(report["id"], "xml"))
     return {"name": prompt.name, "level": prompt.level, "gear": prompt.gear.value, **report}
 
 

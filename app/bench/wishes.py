@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from collections import Counter
@@ -13,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.bench.builds import Kept, cores, scratch_services, timed_build
+from app.bench.builds import Kept, cores, scratch_services, timed_build, write
 from app.bench.quality import suite_file
 from app.core.config import Settings
 from app.core.errors import InputError
@@ -121,9 +120,8 @@ async def write_told(services: Services, build_id: str, stem: Path) -> None:
     files = {"txt": as_text(shown).encode(), "md": as_markdown(shown).encode()}
     for form in EXPORTS:
         files[form] = await services.library.export(build_id, form)
-    await asyncio.to_thread(stem.parent.mkdir, parents=True, exist_ok=True)
     for ending, data in files.items():
-        await asyncio.to_thread(stem.with_name(f"{stem.name}.{ending}").write_bytes, data)
+        await write(stem.with_name(f"{stem.name}.{ending}"), data)
 
 
 def before_iterating(state: BuildState) -> dict[str, str]:

@@ -197,11 +197,12 @@ def ways(brief: Brief, most: int) -> list[Option]:
     nobody plays: monsters that must first be found, objects that must be broken, skills that only an item grants, and
     what is awkward to use, unless players of the class are known to build on it.
     """
-    fitting = [(one, setups(brief, one.gem)) for one in _ranked(brief) if _is_allowed(brief, one)]
-    if brief.explicit("weapon"):  # one skill can be used with all that was asked for, another with a part of it
-        hands = max((asked_in(brief, held[0]) for _, held in fitting), default=0)
-        fitting = [(one, [s for s in held if asked_in(brief, s) == hands]) for one, held in fitting]
-    offered = [(one, held) for one, held in fitting if held][:most]
+    fitting, named = [one for one in _ranked(brief) if _is_allowed(brief, one)], brief.explicit("weapon")
+    offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]
+    if named:  # one skill can be used with all that was asked for, another with a part of it
+        hands = max((asked_in(brief, held[0]) for _, held in offered), default=0)
+        kept = [(one, [s for s in held if asked_in(brief, s) == hands]) for one, held in offered]
+        offered = [(one, held) for one, held in kept if held][:most]
     first = [_option(brief, judged, held[0], None) for judged, held in offered]
     more = [_option(brief, judged, setup, None) for judged, held in offered for setup in held[1:2]]
     return [*first, *more][:most]
