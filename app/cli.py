@@ -384,8 +384,12 @@ def bench(
         typer.Option(metavar="NAME", help="quality, wishes: prompts; tree, refine, gear: builds named like this"),
     ] = None,
     scan: Annotated[bool, typer.Option("--scan", help="tree: compare with a full scan before every purchase")] = False,
-    level: Annotated[int, typer.Option(min=1, max=100, help="explore: character level")] = 90,
+    level: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help="explore, wishes: character level (default: 90; each prompt's own)"),
+    ] = None,
     candidates: Annotated[int, typer.Option(min=1, help="explore: candidates built per prompt")] = 16,
+    effort: Annotated[Effort, typer.Option(help="wishes: how far each build is searched")] = Effort.NORMAL,
 ) -> None:
     """Measure this installation."""
-    run(lambda: benches.measure(Settings(), kind, as_json, only or (), folder, scan, level, candidates))
+    run(lambda: benches.measure(Settings(), kind, as_json, only or (), folder, scan, level, candidates, effort))

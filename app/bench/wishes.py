@@ -16,7 +16,7 @@ from app.bench.builds import Kept, cores, scratch_services, timed_build, write
 from app.bench.quality import suite_file
 from app.core.config import Settings
 from app.core.errors import InputError
-from app.model.names import GearTier
+from app.model.names import Effort, GearTier
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.wishes import WishOutcome, WishState
@@ -52,7 +52,13 @@ def load(only: Collection[str] = ()) -> list[WishPrompt]:
     return kept
 
 
-async def measure(settings: Settings, only: Collection[str] = (), folder: Path | None = None) -> dict[str, Any]:
+async def measure(
+    settings: Settings,
+    only: Collection[str] = (),
+    folder: Path | None = None,
+    level: int | None = None,
+    effort: Effort = Effort.NORMAL,
+) -> dict[str, Any]:
     """Return what became of every wish, at the end and in the first construction (round 0 of the same build).
 
     A build with no rounds of improvement is round 0 of one with rounds: same request, seed and engine, same bytes.
@@ -60,7 +66,7 @@ async def measure(settings: Settings, only: Collection[str] = (), folder: Path |
     `totals`: wishes by state, builds by outcome, and `validated_with_unmet`, which must be 0; `by_iterating`: wishes
     that only the rounds of improvement met; `lost`: wishes met without them and not with them. Builds that
     `folder`/wishes.json holds are not made again, so an interrupted run goes on where it stopped; beside it is what
-    the owner of each build is given (`write_told`).
+    the owner of each build is given (`write_told`). `level`: of all characters in place of the suite's.
 
     Raises:
         InputError: nothing of the suite is left.
@@ -70,7 +76,7 @@ async def measure(settings: Settings, only: Collection[str] = (), folder: Path |
     rows: list[dict[str, Any]] = []
     async with scratch_services(settings) as services:
         for number, one in enumerate(prompts, start=1):
-            request = BuildRequest(prompt=one.prompt, level=one.level, gear=one.gear)
+            request = BuildRequest(prompt=one.prompt, level=level or one.level, gear=one.gear, effort=effort)
             row = kept.get(one.prompt)
             if row is None:
                 row = await run(services, request)

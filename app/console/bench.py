@@ -12,6 +12,7 @@ import typer
 from app.bench import baseline, builds, explore, gear, quality, reasoners, refinement, service, trees, whatif, wishes
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
+from app.model.names import Effort
 
 Kind = Literal[
     "whatif", "build", "service", "baseline", "quality", "tree", "reasoner", "refine", "gear", "wishes", "explore"
@@ -31,15 +32,16 @@ async def measure(
     only: Sequence[str] = (),
     folder: Path | None = None,
     scan: bool = False,
-    level: int = explore.LEVEL,
+    level: int | None = None,
     candidates: int = explore.CANDIDATES,
+    effort: Effort = Effort.NORMAL,
 ) -> None:
     """Run one benchmark and print its figures.
 
     `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
-    `whatif` and these three, and takes those of `quality`; `scan` is for `tree`, `level` and
-    `candidates` (per prompt) for `explore`; its folder and that of `wishes` keep what was built, so that a run can
-    go on.
+    `whatif` and these three, and takes those of `quality`; `scan` is for `tree`, `level` for
+    `explore` and `wishes` (None = their own), `candidates` (per prompt) for `explore`, `effort` for `wishes`; the
+    folders of these two keep what was built, so that a run can go on.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
@@ -49,6 +51,8 @@ async def measure(
         raise NotAvailable(f"The benchmark {kind!r} is not available in this version.")
     if only and kind not in ("quality", "tree", "reasoner", "refine", "gear", "service", "wishes", "explore"):
         raise InputError("--only chooses prompts of `quality` and `reasoner` or builds of `tree`; others have none.")
+    if (level is not None and kind not in ("explore", "wishes")) or (effort is not Effort.NORMAL and kind != "wishes"):
+        raise InputError("--level belongs to `explore` and `wishes`, --effort to `wishes`.")
     with_folder = ("tree", "refine", "gear", "whatif", "quality", "explore", "wishes")
     if (folder and kind not in with_folder) or (scan and kind != "tree"):
         named = ", ".join(f"`{one}`" for one in with_folder)
@@ -58,10 +62,10 @@ async def measure(
         "reasoner": lambda: reasoners.measure(settings, only),
         "gear": lambda: gear.measure(settings, folder, only),
         "refine": lambda: refinement.measure(settings, folder, only),
-        "explore": lambda: explore.measure(settings, folder, only, level, candidates),
+        "explore": lambda: explore.measure(settings, folder, only, level or explore.LEVEL, candidates),
         "service": lambda: service.measure(settings, only),
         "whatif": lambda: whatif.measure(settings, folder),
-        "wishes": lambda: wishes.measure(settings, only, folder),
+        "wishes": lambda: wishes.measure(settings, only, folder, level, effort),
         "tree": lambda: trees.measure(settings, folder, only, scan),
     }
     report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()
