@@ -12,15 +12,15 @@ from app.model.construction import ConstructProgress
 from app.model.names import Effort, Trigger
 from app.model.state import Attempt, BuildState, Elimination, Snapshot
 from app.model.sub_problems import Constraint
-from app.model.wishes import lost
+from app.model.wishes import WishState, lost
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.caveats import with_caveats
 from app.phases.validate.guide import measured_guide
 from app.phases.validate.judgement import measured_afresh
 
 MOST_ITERATIONS = 5
-ROUNDS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: MOST_ITERATIONS, Effort.DEEP: 8}
-"""Rounds of improvement that a build gets at most."""
+ROUNDS: Mapping[Effort, int] = {Effort.QUICK: 2, Effort.NORMAL: MOST_ITERATIONS, Effort.DEEP: 8}
+"""Rounds of improvement that a build gets at most; a draft (quick) only while something asked for is missed."""
 
 MOST_STOPS = 2
 """Emergency stops in a row after which the best build is handed over."""
@@ -46,7 +46,7 @@ class IteratePhase:
             state = restored(state)
         state = changed(state, emergency_stops=state.emergency_stops + 1 if worse else 0)
         most = ROUNDS[ctx.request.effort] if self.most is None else self.most
-        reason = _why_stop(state, most)
+        reason = _why_stop(state, most, ctx.request.effort)
         picks = [] if reason else await self._picks(ctx, state)
         if not picks:
             return await _give_up(ctx, state, reason or "Nothing is left to try.")
@@ -134,11 +134,13 @@ def _charged(conflict: BuildConflict, state: BuildState, best: Snapshot) -> Buil
     return changed(conflict, tried=tried, attempts=attempts)
 
 
-def _why_stop(state: BuildState, most: int) -> str | None:
+def _why_stop(state: BuildState, most: int, effort: Effort) -> str | None:
     if state.emergency_stops >= MOST_STOPS:
         return "The last two attempts made the build worse, so this is the best one that was found."
     if not most:
-        return "A first draft is not improved; these demands are not met."
+        return "This build is not improved in rounds; these demands are not met."
+    if effort is Effort.QUICK and all(wish.state is not WishState.UNMET for wish in state.wishes):
+        return "A first draft is improved for what was asked for only; these demands are not met."
     if state.iteration >= most:
         return f"After {most} rounds of improvement some demands are still not met."
     return None

@@ -20,8 +20,7 @@ from app.model.moves import AddSkill, CraftItem, Move, RemoveSkill, SetSupports
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
 from app.search.experiments import MoveExperimenter
-from app.search.skills.gems import by_id, support_slots
-from app.search.stages.skills import weapon_types
+from app.search.skills.gems import by_id, support_slots, weapon_types
 
 MARGIN: Final = 0.03
 """What all choices together may cost of the objective: a score lower by this is about 3 % of damage or hit points."""

@@ -65,9 +65,10 @@ LIMITS: Mapping[Effort, SearchLimits] = {
 
 LEFT_OUT: Mapping[Effort, str] = {
     Effort.QUICK: (
-        "Quick effort drafts everything once: the skill is the usual one of the class, not the best measured; no "
-        "unique items beside those you named, no Spirit or further skills, no second look at tree, supports and gear, "
-        "no levelling loadouts, no measure of what each line of an item is worth. Normal effort does all of that."
+        "Quick effort drafts everything once, and twice more only while something that you asked for is missed: the "
+        "skill is the usual one of the class, not the best measured; no unique items, Spirit skills or further skills "
+        "beside those you named, no second look at tree, supports and gear, no levelling loadouts, no measure of what "
+        "each line of an item is worth. Normal effort does all of that."
     )
 }
 """What a build of this effort must tell that it left out."""

@@ -36,11 +36,10 @@ from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.pool import crafted
 from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
-from app.search.skills.gems import gem, support_slots, usable_level
+from app.search.skills.gems import gem, support_slots, usable_level, weapon_types
 from app.search.skills.secondary import MOST_GROUPS
 from app.search.skills.supports import SupportRules
 from app.search.stages.passives import banned_nodes
-from app.search.stages.skills import weapon_types
 
 FARTHEST = 15
 """Points within which a passive is reached."""

@@ -11,6 +11,7 @@ from app.core.errors import IdempotencyMismatch
 from app.model.names import Effort, Outcome
 from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.model.wishes import WishState
 from app.search.effort import LEFT_OUT
 from app.service import Services
 from app.service.presentation import as_text
@@ -58,3 +59,16 @@ async def test_a_quick_build_is_the_same_with_one_session_and_four(tmp_path: Pat
         async with open_services(settings) as services:
             files.append((await built(services, Effort.QUICK))[1])
     assert files[0] == files[1]
+
+
+async def test_a_quick_build_has_what_was_named(tmp_path: Path) -> None:
+    settings = Settings(engine="sketch", engine_workers=1, data_dir=tmp_path, pob_path=tmp_path / "none")
+    asked = BuildRequest(prompt="spark sorceress with archmage and frostbolt", level=60, effort=Effort.QUICK)
+    async with open_services(settings) as services:
+        made = await services.builds.create(asked)
+        await services.builds.wait(made.id)
+        state = BuildState.from_yaml((await services.library.export(made.id, "yaml")).decode())
+    assert state.blueprint is not None
+    assert {"Archmage", "Frostbolt", "Spark"} <= {group.gems[0].name for group in state.blueprint.groups}
+    assert {WishState.MET} == {wish.state for wish in state.wishes}
+    assert state.iteration == 0

@@ -35,10 +35,10 @@ from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import anchors
 from app.search.refine.faults import IdleGems, SpiritRelease
 from app.search.refine.work import SAME, WORTHWHILE, Candidate, Improvement, Work
+from app.search.skills.gems import weapon_types
 from app.search.skills.secondary import SkillSearch
 from app.search.skills.supports import SupportRules, SupportSelection
 from app.search.stages.passives import banned_nodes
-from app.search.stages.skills import weapon_types
 
 SHOWN = 4
 EXCHANGES = 4

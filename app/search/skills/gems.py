@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from app.engine.base import Session
 from app.knowledge.gems import level_required
 from app.model.base import changed
-from app.model.blueprint import Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
+from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
 from app.model.stats import DPS, FREE_SPIRIT
+from app.search.base import SearchContext
 
 
 def mentions(lines: Iterable[str], keywords: Sequence[str]) -> int:
@@ -156,3 +157,11 @@ def counts(group: SkillGroup, most: int = MOST_MINIONS) -> list[SkillGroup]:
     others = {name: value for name, value in first.choices.items() if name != _COUNT}
     bare = changed(group, gems=[changed(first, choices=others), *group.gems[1:]])
     return [bare, *(chosen(bare, **{_COUNT: number}) for number in range(2, most + 1))]
+
+
+async def weapon_types(ctx: SearchContext) -> frozenset[str]:
+    """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff."""
+    held = {item.base for slot, item in ctx.blueprint.items.items() if slot in (MAIN_HAND, OFF_HAND)}
+    bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
+    armoured = {"Armoured Shield" for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
+    return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases) | armoured

@@ -10,16 +10,7 @@ from app.knowledge.named import named_in
 from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
 from app.model.base import changed
-from app.model.blueprint import (
-    MAIN_HAND,
-    OFF_HAND,
-    Blueprint,
-    ConfigValue,
-    RemoveGroup,
-    SetMain,
-    SkillGroup,
-    apply_changes,
-)
+from app.model.blueprint import Blueprint, ConfigValue, RemoveGroup, SetMain, SkillGroup, apply_changes
 from app.model.construction import StageNotes
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
@@ -40,6 +31,7 @@ from app.search.skills.gems import (
     offering,
     support_slots,
     variants,
+    weapon_types,
 )
 from app.search.skills.secondary import MOST_GROUPS, ONE_AT_A_TIME, SkillSearch
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
@@ -221,6 +213,19 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     return await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
 
 
+async def asked_skills(ctx: SearchContext) -> StageResult:
+    """Add the skills that the user named beside the main one and one of each style that a further skill brings.
+
+    Nothing else, whatever it might gain: for builds that look no further.
+    """
+    gems, styles = await ctx.engine.facts.gems(), OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+    named = {fact.id for fact in await _named_skills(ctx)}
+    wanted = [fact for fact in gems if fact.id in named or (fact.kind == "active" and styles & tags(fact))]
+    if not wanted:
+        return StageResult(ctx.blueprint, label="no further skill was asked for")
+    return await _add_skills(ctx, wanted, 0, "asked for")
+
+
 async def _dealt(ctx: SearchContext) -> dict[str, float]:
     """Return which share (0-1) of the main skill's hits is of each damage type; by tags where none is calculated."""
     metrics = [f"{kind.capitalize()}HitAverage" for kind in DAMAGE_TYPES]
@@ -317,13 +322,13 @@ async def _add_skills(
     ctx: SearchContext, wanted: Sequence[GemFact], most: int, what: str, anew: bool = False
 ) -> StageResult:
     incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
+    asked = await _named_skills(ctx)
+    kept = {fact.id for fact in asked}
     if anew:
         # Remove the groups of these skills, but never the main group.
         gems = by_id(await ctx.engine.facts.gems())
-        spared = {*ctx.plan.delivery.helper_skills, *(fact.id for fact in await _named_skills(ctx))}
-        unplanned = {
-            incumbent.blueprint.groups[i - 1].gems[0].gem_id for i in for_purposes(incumbent.blueprint, gems, spared)
-        }
+        removable = for_purposes(incumbent.blueprint, gems, {*ctx.plan.delivery.helper_skills, *kept})
+        unplanned = {incumbent.blueprint.groups[i - 1].gems[0].gem_id for i in removable}
         ids = {fact.id for fact in wanted} | unplanned
         groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
         gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
@@ -334,10 +339,9 @@ async def _add_skills(
     search = await _search(ctx, incumbent)
     await search.recruit(incumbent.blueprint.main_group, facts[ctx.plan.delivery.skill_id])
     offered = [fact for fact in wanted if fact.id not in set(ctx.plan.scaling.excluded_gems)]
-    named = [fact for fact in await _named_skills(ctx) if fact in offered]
+    named = [fact for fact in asked if fact in offered]
     missing = [fact for fact in named if not group_index(incumbent.blueprint, fact.id)]
     before = {group.gems[0].gem_id for group in incumbent.blueprint.groups}
-    kept = {fact.id for fact in await _named_skills(ctx)}
     await search.require([[fact] for fact in missing], kept, facts)
     await search.require(_of_styles(ctx, offered, [facts[i] for i in sorted(before | kept) if i in facts]), kept, facts)
     required = [facts[i] for group in incumbent.blueprint.groups if (i := group.gems[0].gem_id) not in before]
@@ -388,11 +392,3 @@ async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
         groups[incumbent.blueprint.main_group - 1].in_full_dps,
         ctx.demands.gear,
     )
-
-
-async def weapon_types(ctx: SearchContext) -> frozenset[str]:
-    """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff."""
-    held = {item.base for slot, item in ctx.blueprint.items.items() if slot in (MAIN_HAND, OFF_HAND)}
-    bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
-    armoured = {"Armoured Shield" for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
-    return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases) | armoured

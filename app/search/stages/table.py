@@ -12,6 +12,7 @@ from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree
 from app.search.stages.skills import (
+    asked_skills,
     found,
     further_skills,
     helper_skills,
@@ -83,7 +84,7 @@ STAGES: tuple[SearchStage, ...] = (
 async def quickly(ctx: SearchContext) -> StageResult:
     """Make a whole build in one session: what a stage of its own costs is mostly a session loaded anew."""
     notes, blueprint = ctx.notes, ctx.blueprint
-    for work in (found, main_supports, ascend, grow_tree, draft_gear, finish):
+    for work in (found, main_supports, ascend, grow_tree, asked_skills, draft_gear, finish):
         result = await work(replace(ctx, blueprint=blueprint, notes=notes))
         blueprint, notes = result.blueprint, notes.joined(result.notes)
     return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name}: a first draft of everything")

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.conflicts.order import in_order
+from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, SkillGroup
 from app.model.conflicts import BuildConflict, Suggestion
-from app.model.names import ConflictType, Demand, Outcome, Role, Severity, SubProblemName, SubProblemStatus, Trigger
+from app.model.names import (
+    ConflictType,
+    Demand,
+    Effort,
+    Outcome,
+    Role,
+    Severity,
+    SubProblemName,
+    SubProblemStatus,
+    Trigger,
+)
 from app.model.state import Attempt, BuildState, Snapshot
 from app.model.stats import Stats
 from app.model.wishes import WishOutcome, WishState
@@ -143,6 +155,26 @@ async def test_after_five_rounds_it_ends() -> None:
 
     assert result.trigger is Trigger.GAVE_UP
     assert "5 rounds" in result.state.caveats[0]
+
+
+@pytest.mark.parametrize(
+    ("missed", "iteration", "ended"),
+    [
+        (True, 1, None),
+        (True, 2, "After 2 rounds"),
+        (False, 0, "A first draft is improved for what was asked for only"),
+    ],
+)
+async def test_a_draft_is_improved_twice_and_only_for_what_was_asked(
+    missed: bool, iteration: int, ended: str | None
+) -> None:
+    state = WishState.UNMET if missed else WishState.MET
+    wish = WishOutcome(wish="at least 9,000 life", words="9k", kind="life", target=9e3, reached=None, state=state)
+    asked = await ready(conflict("gap"), iteration=iteration, wishes=[wish])
+    _, result = await step(IteratePhase(), replace(asked, request=changed(asked.request, effort=Effort.QUICK)))
+
+    assert result.trigger is (Trigger.REOPENED if ended is None else Trigger.GAVE_UP)
+    assert ended is None or result.state.caveats[0].startswith(ended)
 
 
 async def test_caveats_say_what_is_wrong_what_was_tried_and_what_to_do() -> None:
