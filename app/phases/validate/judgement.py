@@ -136,19 +136,19 @@ def score(stats: Stats, floors: Floors) -> float:
 
 
 def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
-    """Return the snapshot with fewer blocking conflicts, then the better score; a tie keeps the earlier one.
+    """Return the snapshot with fewer blocking conflicts, then more wishes, then the better score; a tie keeps the first.
 
-    One that loses a wish is never the better one: what was asked for is not exchanged for something else.
+    One that loses a wish is never the better one: what was asked for is not exchanged for something else. One that
+    meets another may miss a demand of ours for it, which nobody asked for.
     """
     if best is None:
         return new
     if lost(best.wishes, new.wishes):
         return best
-    if new.blocking < best.blocking:
-        return new
-    if new.blocking == best.blocking and score(new.stats, floors) > score(best.stats, floors):
-        return new
-    return best
+    if new.blocking != best.blocking:
+        return new if new.blocking < best.blocking else best
+    gained = bool(lost(new.wishes, best.wishes))
+    return new if gained or score(new.stats, floors) > score(best.stats, floors) else best
 
 
 @dataclass(frozen=True)

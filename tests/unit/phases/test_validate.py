@@ -335,6 +335,18 @@ def test_a_build_that_loses_a_wish_is_not_the_better_one() -> None:
     assert better(old, both, FLOORS) is both
 
 
+def test_a_build_that_meets_another_wish_is_better_than_one_of_higher_score() -> None:
+    life, missed, met = (
+        wished("life", WishState.MET),
+        wished("ehp", WishState.UNMET),
+        wished("ehp", WishState.MET),
+    )
+    old, new = changed(snapshot(1, 10), wishes=[life, missed]), changed(snapshot(1, 1), wishes=[life, met])
+    assert better(old, new, FLOORS) is new  # what blocks now is a demand of ours, not of the user's
+    assert better(new, old, FLOORS) is new
+    assert better(old, changed(new, blocking=2), FLOORS) is old
+
+
 def wished(kind: str, state: WishState) -> WishOutcome:
     return WishOutcome(wish=kind, words=kind, kind=kind, target=1.0, reached=1.0, state=state)
 
