@@ -136,7 +136,7 @@ def score(stats: Stats, floors: Floors) -> float:
 
 
 def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
-    """Return the snapshot with fewer blocking conflicts, then more wishes, then the better score; a tie keeps the first.
+    """Return the snapshot with fewer blocking conflicts, then more wishes, then the better score, else the earlier one.
 
     One that loses a wish is never the better one: what was asked for is not exchanged for something else. One that
     meets another may miss a demand of ours for it, which nobody asked for.
