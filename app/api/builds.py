@@ -28,6 +28,7 @@ from app.core.errors import (
 from app.model.names import BuildStatus
 from app.model.record import BuildRequest
 from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
+from app.service.estimates import StartedBuild
 from app.service.presentation import Presentation, as_markdown, as_text
 from app.service.refinement import AnswerRequest, RefineRequest
 from app.service.view import BuildPage, BuildView
@@ -50,11 +51,11 @@ async def create_build(
     access: AccessDep,
     response: Response,
     idempotency_key: IdempotencyKey = None,
-) -> BuildView:
+) -> StartedBuild:
     """Accept a prompt; the build is made in the background. Poll `Location` or watch its events."""
     began = datetime.now(UTC)
     build = await services.builds.create(body, idempotency_key, access)
-    return _accepted(build, began, response)
+    return _accepted(await services.estimates.started(build, access), began, response)
 
 
 @router.get("", dependencies=[READS], responses=documented(StorageBusy))
@@ -145,13 +146,14 @@ async def refine_build(
     build_id: OwnBuild,
     body: RefineRequest,
     services: ServicesDep,
+    access: AccessDep,
     response: Response,
     idempotency_key: IdempotencyKey = None,
-) -> BuildView:
+) -> StartedBuild:
     """Improve a finished build and keep what the prompt says; the child starts as its parent is."""
     began = datetime.now(UTC)
     build = await services.refinements.refine(build_id, body, idempotency_key)
-    return _accepted(build, began, response)
+    return _accepted(await services.estimates.started(build, access), began, response)
 
 
 @router.post(
@@ -164,13 +166,14 @@ async def answer_question(
     build_id: OwnBuild,
     body: AnswerRequest,
     services: ServicesDep,
+    access: AccessDep,
     response: Response,
     idempotency_key: IdempotencyKey = None,
-) -> BuildView:
+) -> StartedBuild:
     """Answer the one question of a finished build; the child is built with the answer."""
     began = datetime.now(UTC)
     build = await services.refinements.answer(build_id, body, idempotency_key)
-    return _accepted(build, began, response)
+    return _accepted(await services.estimates.started(build, access), began, response)
 
 
 @router.get(
@@ -234,7 +237,7 @@ async def draw_tree(build_id: OwnBuild, services: ServicesDep) -> Response:
     return Response(await services.trees.svg(sheet), media_type="image/svg+xml")
 
 
-def _accepted(build: BuildView, began: datetime, response: Response) -> BuildView:
+def _accepted(build: StartedBuild, began: datetime, response: Response) -> StartedBuild:
     """Say where the build is; one that was there before the request is the answer to an earlier one."""
     response.headers["Location"] = build.links["self"]
     if build.created_at < began:

@@ -20,18 +20,20 @@ from app.core.errors import (
     StorageBusy,
     TooLarge,
 )
+from app.service.estimates import StartedBuild
 from app.service.imports import ImportRequest
-from app.service.view import BuildView
 
 router = APIRouter(prefix="/v1/imports", tags=["imports"])
-_MENDING: dict[int | str, dict[str, Any]] = {202: {"model": BuildView, "description": "the repair, which has begun"}}
+_MENDING: dict[int | str, dict[str, Any]] = {202: {"model": StartedBuild, "description": "the repair, which has begun"}}
 _ERRORS = (BadRequest, TooLarge, BadImport, EngineRefused, EngineCrashed, EngineHung, EngineGarbage, EngineMissing)
 
 _RESPONSES = {**_MENDING, **documented(*_ERRORS, StorageBusy)}
 
 
 @router.post("", dependencies=[WRITES, COUNTED], status_code=201, responses=_RESPONSES)
-async def import_build(body: ImportRequest, services: ServicesDep, access: AccessDep, response: Response) -> BuildView:
+async def import_build(
+    body: ImportRequest, services: ServicesDep, access: AccessDep, response: Response
+) -> StartedBuild:
     """Import a Path of Building XML or share code: a finished build with its numbers recalculated.
 
     With `repair` (a sentence, or true) the answer is 202 and a child of the import that mends its faults.
@@ -42,4 +44,4 @@ async def import_build(body: ImportRequest, services: ServicesDep, access: Acces
     else:
         build = await services.imports.create(body, owner=access.owner)
     response.headers["Location"] = build.links["self"]
-    return build
+    return await services.estimates.started(build, access)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from app.core.clock import Clock
+from app.core.errors import NotFound, ReasonerMissing, StorageBusy
 from app.llm.base import Usage
 from app.llm.prices import PriceTable
 from app.metrics.estimates import CostEstimate, CostReport, ModelUse, by_bounds, by_builds, by_rules, report_of, written
@@ -15,6 +17,8 @@ from app.model.access import Access
 from app.model.names import LOCAL_OWNER, Effort
 from app.model.record import ReasonerChoice
 from app.search.effort import DIALOGUE
+from app.service.builds import FINISHED
+from app.service.view import BuildView
 from app.storage.base import BuildStore, ChatHistory
 
 
@@ -35,6 +39,15 @@ class ModelTerms:
     usd: Decimal | None = None
 
 
+class StartedBuild(BuildView):
+    """A build that was accepted, and what it is expected to ask of a language model.
+
+    `cost_estimate` null: no model is asked, or the store was too busy to tell.
+    """
+
+    cost_estimate: CostEstimate | None = None
+
+
 class Estimates:
     """Estimates from the stored builds of the same models and effort, or else from the bounds of the effort."""
 
@@ -53,6 +66,18 @@ class Estimates:
         if not self._terms.is_asked(choice):
             return by_rules(effort)
         return await self._estimate(effort, self._terms.models, access.only, self._clock.now())
+
+    async def started(self, build: BuildView, access: Access) -> StartedBuild:
+        """Return the build that was accepted with what it is expected to ask; a finished one asks nothing any more.
+
+        Nothing is raised: that would hide a build that was accepted from its caller.
+        """
+        found = None
+        if build.status not in FINISHED:
+            with suppress(NotFound, ReasonerMissing, StorageBusy):
+                request = (await self._builds.get(build.id)).request
+                found = await self.before(request.effort, request.reasoner, access)
+        return StartedBuild(**dict(build), cost_estimate=found if found and found.models else None)
 
     async def report(self, build_id: str) -> CostReport | None:
         """Return what a build asked so far, beside the estimate of when it was asked for; None where it asked nothing.

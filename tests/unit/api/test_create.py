@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from app.api.application import create_api
+from app.core.config import Settings
+from app.wiring.reasoners import terms_of
 from tests.fakes.service import World
+from tests.unit.api.test_refine import PARENT, a_parent
 
 PROMPT = "lightning sorceress for mapping"
 
@@ -155,3 +161,46 @@ async def test_without_tokens_everybody_is_local(world: World, api: httpx.AsyncC
 async def _owner(world: World, client: httpx.AsyncClient, token: str) -> str:
     answer = await client.post("/v1/builds", json={"prompt": "witch"}, headers={"Authorization": f"Bearer {token}"})
     return (await world.store.get(answer.json()["id"])).owner
+
+
+@pytest.fixture
+def with_model() -> World:
+    """A service with a language model."""
+    prices = {"m1": {"input": Decimal(1), "output": Decimal(2)}}
+    return World(terms=terms_of(Settings(llm_model="m1", llm_api_key=SecretStr("k"), llm_prices=prices)))
+
+
+@pytest.fixture
+async def priced(with_model: World) -> AsyncIterator[httpx.AsyncClient]:
+    app = create_api(with_model.open)
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            yield client
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal", "deep"])
+async def test_the_answer_says_what_the_model_will_cost(priced: httpx.AsyncClient, effort: str) -> None:
+    answer = await priced.post("/v1/builds", json={"prompt": PROMPT, "effort": effort})
+    assert answer.status_code == 202, answer.text
+    body = answer.json()
+    assert body["cost_estimate"] == (await priced.get("/v1/estimate", params={"effort": effort})).json()
+    assert (body["cost_estimate"]["basis"], body["cost_estimate"]["models"]) == ("bounds", ["m1"])
+    assert "cost_estimate" not in (await priced.get(f"/v1/builds/{body['id']}")).json()
+
+
+async def test_rules_cost_nothing(api: httpx.AsyncClient, priced: httpx.AsyncClient) -> None:
+    by_rules = await priced.post("/v1/builds", json={"prompt": PROMPT, "reasoner": "rules"})
+    without_model = await api.post("/v1/builds", json={"prompt": PROMPT})
+    assert [one.json()["cost_estimate"] for one in (by_rules, without_model)] == [None, None]
+
+
+async def test_children_say_it_too_and_a_finished_one_asks_nothing(
+    priced: httpx.AsyncClient, with_model: World
+) -> None:
+    await a_parent(with_model)
+    refined = await priced.post(f"/v1/builds/{PARENT}/refine", json={"prompt": "more damage"})
+    answered = await priced.post(f"/v1/builds/{PARENT}/answer", json={"answer": "Arc"})
+    assert [one.json()["cost_estimate"]["models"] for one in (refined, answered)] == [["m1"], ["m1"]]
+    confirmed = await priced.post(f"/v1/builds/{PARENT}/answer", json={"answer": "Spark"})
+    assert (confirmed.json()["status"], confirmed.json()["cost_estimate"]) == ("complete", None)

@@ -26,7 +26,7 @@ SKILL = Invariant(field="skill", value="Spark", provenance=Provenance.INFERRED, 
 ASKS = Question(field="skill", text="Which skill?", options=["Spark", "Arc"], assumed="Spark")
 
 
-async def _parent(
+async def a_parent(
     world: World, status: BuildStatus = BuildStatus.COMPLETE, asks: bool = True, field: str = "skill"
 ) -> BuildRecord:
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,7 +44,7 @@ async def _parent(
 
 
 async def test_a_refinement_starts_as_its_parent_is(api: httpx.AsyncClient, world: World) -> None:
-    await _parent(world)
+    await a_parent(world)
     answer = await api.post(f"/v1/builds/{PARENT}/refine", json={"prompt": "more damage, keep the weapon"})
     found = answer.json()
     assert answer.status_code == 202
@@ -59,13 +59,13 @@ async def test_a_refinement_starts_as_its_parent_is(api: httpx.AsyncClient, worl
 
 
 async def test_the_parent_field_of_a_new_build_makes_it_a_refinement(api: httpx.AsyncClient, world: World) -> None:
-    await _parent(world)
+    await a_parent(world)
     answer = await api.post("/v1/builds", json={"prompt": "more damage", "parent_id": PARENT})
     assert (answer.status_code, answer.json()["mode"], answer.json()["phase"]) == (202, "refinement", "explore")
 
 
 async def test_a_strategic_child_only_inherits_constraints(api: httpx.AsyncClient, world: World) -> None:
-    await _parent(world)
+    await a_parent(world)
     answer = await api.post("/v1/builds", json={"prompt": "play Arc", "parent_id": PARENT, "mode": "strategic"})
     child = world.store.records[answer.json()["id"]]
     assert (child.state.phase, child.state.blueprint, child.xml) == (Phase.DECOMPOSE, None, None)
@@ -77,7 +77,7 @@ async def test_a_strategic_child_only_inherits_constraints(api: httpx.AsyncClien
     [("refine", {"prompt": "more damage"}), ("answer", {"answer": "Arc"}), ("answer", {"answer": "Spark"})],
 )
 async def test_a_child_is_its_parents_owners(api: httpx.AsyncClient, world: World, call: str, body: Any) -> None:
-    parent = await _parent(world)
+    parent = await a_parent(world)
     world.store.put(parent, owner="alice", engine=ENGINE, epoch=3, attempts=2)
     answer = await api.post(f"/v1/builds/{PARENT}/{call}", json=body)
     child = world.store.records[answer.json()["id"]]
@@ -88,7 +88,7 @@ async def test_a_child_is_its_parents_owners(api: httpx.AsyncClient, world: Worl
 
 @pytest.mark.parametrize("mode", [Mode.REFINEMENT, Mode.STRATEGIC])
 async def test_a_child_belongs_to_whoever_asks_for_it(world: World, mode: Mode) -> None:
-    world.store.put(await _parent(world), owner="alice")
+    world.store.put(await a_parent(world), owner="alice")
     asked = BuildRequest(prompt="play Arc", parent_id=PARENT, mode=mode)
     bob = Access(token="b", owner="bob", permissions=frozenset({Permission.ADMIN}))
     child = await world.services.builds.create(asked, access=bob)
@@ -101,7 +101,7 @@ async def test_a_child_belongs_to_whoever_asks_for_it(world: World, mode: Mode) 
 async def test_an_unfinished_build_is_not_ready(
     api: httpx.AsyncClient, world: World, call: str, status: BuildStatus
 ) -> None:
-    await _parent(world, status)
+    await a_parent(world, status)
     answer = await api.post(
         f"/v1/builds/{PARENT}/{call}", json={"prompt": "more"} if call == "refine" else {"answer": "Arc"}
     )
@@ -123,20 +123,20 @@ async def test_an_unfinished_build_is_not_ready(
 async def test_useless_words_are_refused(
     api: httpx.AsyncClient, world: World, call: str, body: dict[str, object]
 ) -> None:
-    await _parent(world)
+    await a_parent(world)
     answer = await api.post(f"/v1/builds/{PARENT}/{call}", json=body)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
     assert list(world.store.records) == [PARENT]
 
 
 async def test_nobody_answers_what_was_not_asked(api: httpx.AsyncClient, world: World) -> None:
-    await _parent(world, asks=False)
+    await a_parent(world, asks=False)
     answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "Arc"})
     assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
 
 
 async def test_an_answer_is_built_with(api: httpx.AsyncClient, world: World) -> None:
-    await _parent(world)
+    await a_parent(world)
     answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "Arc"})
     child = world.store.records[answer.json()["id"]]
     assert (answer.status_code, child.request.mode, child.request.overrides) == (202, Mode.STRATEGIC, {"skill": "Arc"})
@@ -159,7 +159,7 @@ ASKABLE = [name for name, one in INVARIANTS.items() if Setter.ANSWER in one.set_
 
 @pytest.mark.parametrize("field", ASKABLE)
 async def test_whatever_may_be_asked_can_be_answered(api: httpx.AsyncClient, world: World, field: str) -> None:
-    await _parent(world, field=field)
+    await a_parent(world, field=field)
     constraint = INVARIANTS[field]
     if constraint.kind is Kind.WORD:
         name, phrases = next(iter(words_of(constraint).items()))
@@ -175,7 +175,7 @@ async def test_whatever_may_be_asked_can_be_answered(api: httpx.AsyncClient, wor
 
 @pytest.mark.parametrize("field", ASKABLE)
 async def test_an_answer_that_cannot_be_meant_says_what_can(api: httpx.AsyncClient, world: World, field: str) -> None:
-    await _parent(world, field=field)
+    await a_parent(world, field=field)
     answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "\x07"})
     assert answer.status_code == 422
     assert f"the question about {field} must be {allowed(INVARIANTS[field])}" in answer.json()["detail"]
@@ -183,7 +183,7 @@ async def test_an_answer_that_cannot_be_meant_says_what_can(api: httpx.AsyncClie
 
 
 async def test_the_assumed_answer_changes_nothing_but_its_standing(api: httpx.AsyncClient, world: World) -> None:
-    await _parent(world)
+    await a_parent(world)
     answer = await api.post(f"/v1/builds/{PARENT}/answer", json={"answer": "spark"})
     found, child = answer.json(), world.store.records[answer.json()["id"]]
     assert (answer.status_code, found["status"], found["question"]) == (202, "complete", None)

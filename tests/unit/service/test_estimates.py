@@ -13,10 +13,12 @@ from app.core.config import Settings
 from app.core.errors import ReasonerMissing
 from app.metrics.estimates import CostEstimate
 from app.model.access import EVERYONE, Access, Permission
-from app.model.names import Effort
+from app.model.base import changed
+from app.model.names import BuildStatus, Effort
 from app.model.usage import UsedChats
 from app.search.effort import DIALOGUE
 from app.service.estimates import Estimates
+from app.service.view import view_of
 from app.wiring.reasoners import terms_of
 from tests.fakes.samples import a_complete_record
 from tests.fakes.stores import MemoryBuildStore
@@ -144,3 +146,17 @@ async def test_afterwards_it_stands_beside_the_estimate_of_then() -> None:
 
 def replace_id(one: UsedChats, build_id: str) -> UsedChats:
     return one._replace(build_id=build_id)
+
+
+async def test_a_build_that_was_accepted_stands_whatever_comes_of_its_estimate() -> None:
+    store = MemoryBuildStore()
+    record = await store.insert(changed(a_complete_record(), status=BuildStatus.QUEUED))
+    found = await estimates(Past(chats(10)), store).started(view_of(record), EVERYONE)
+    assert found.cost_estimate is not None
+    assert (found.id, found.cost_estimate.basis) == (record.id, "builds")
+    by_llm = await store.insert(changed(record, id="B", request=changed(record.request, reasoner="llm")))
+    gone = changed(record, id="C")
+    for one in (by_llm, gone, changed(record, status=BuildStatus.COMPLETE)):
+        assert (await estimates(Past(), store, llm_model=None).started(view_of(one), EVERYONE)).cost_estimate is None
+    done = view_of(changed(record, status=BuildStatus.COMPLETE))
+    assert (await estimates(Past(chats(10)), store).started(done, EVERYONE)).cost_estimate is None
