@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -12,6 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.e2e.conftest import Server
 from tests.e2e.test_server import finish
+from tests.fakes.llm_player import Player
+from tests.fakes.llm_server import LlmServer, Script
 
 PROMPT = {"prompt": "lightning sorceress for mapping", "level": 4, "gear": "starter"}
 TOKEN = "a-token-of-this-test"
@@ -54,6 +59,42 @@ def guarded_server(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="module")
+def model_server(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The same with a language model, which plays along."""
+    with _llm(Player()) as url:
+        model = {
+            "BUILDWRIGHT_LLM_BASE_URL": f"{url}/v1",
+            "BUILDWRIGHT_LLM_MODEL": "scripted-1",
+            "BUILDWRIGHT_LLM_API_KEY": "sk-of-this-test",
+            "BUILDWRIGHT_LLM_PRICES": '{"scripted-1": {"input": "1", "output": "2"}}',
+        }
+        yield from _serve(tmp_path_factory.mktemp("model"), **model)
+
+
+@contextmanager
+def _llm(script: Script) -> Iterator[str]:
+    """Serve the script on a thread of its own; Playwright's event loop holds this one."""
+    ready, done = threading.Event(), asyncio.Event()
+    found: list[tuple[asyncio.AbstractEventLoop, str]] = []
+
+    async def serve() -> None:
+        async with LlmServer(script) as server:
+            found.append((asyncio.get_running_loop(), server.url))
+            ready.set()
+            await done.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    assert ready.wait(TIMEOUT_MS / 1000)
+    ((loop, url),) = found
+    try:
+        yield url
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join()
+
+
+@pytest.fixture(scope="module")
 def pob_server(
     chromium: Browser, tmp_path_factory: pytest.TempPathFactory, pob_path: Path, real_builds: list[Path]
 ) -> Iterator[Server]:
@@ -87,6 +128,13 @@ def context(chromium: Browser, server: Server) -> Iterator[BrowserContext]:
         if "Authorization" in server.client.headers:
             _sign_in(made.new_page())
         yield made
+
+
+@pytest.fixture
+def with_model(chromium: Browser, model_server: Server) -> Iterator[Page]:
+    """A page of the service with a language model."""
+    for context in _context(chromium, model_server):
+        yield context.new_page()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PROMPT, TOKEN
+from tests.browser.conftest import PROMPT, TOKEN, make
 from tests.e2e.conftest import Server
 
 pytestmark = pytest.mark.slow
@@ -85,11 +85,48 @@ def test_the_effort_that_is_chosen_is_asked_for_and_told(page: Page) -> None:
     expect(page.locator("#numbers")).to_contain_text("A first draft", timeout=180_000)
 
 
+def test_what_a_model_will_cost_is_said_above_the_button(with_model: Page, model_server: Server) -> None:
+    with_model.goto("/")
+    cost = with_model.locator("#cost")
+    expect(cost).to_have_text(
+        re.compile(r"^Estimate: at most 120 requests, .* USD: the bounds; .* scripted-1 at normal")
+    )
+    with_model.get_by_label("Effort").select_option("quick")
+    expect(cost).to_have_text(
+        re.compile(r"^Estimate: at most 30 requests, .* scripted-1 at quick effort is stored yet")
+    )
+    with_model.get_by_label("Reasoner").select_option("rules")
+    expect(cost).to_be_empty()
+    with_model.get_by_label("Reasoner").select_option("llm")
+    expect(cost).to_contain_text("at most 30 requests")
+    make(model_server.client, effort="quick")
+    with_model.reload()
+    expect(cost).to_contain_text("at normal effort is stored yet")
+    with_model.get_by_label("Effort").select_option("quick")
+    expect(cost).to_have_text(
+        re.compile(r"^Estimate: \d+ requests, .* USD; the median of 1 stored build with scripted-1 at quick effort\.$")
+    )
+
+
+def test_rules_cost_nothing_so_nothing_is_said(page: Page) -> None:
+    with page.expect_response(re.compile("/v1/estimate")) as told:
+        page.goto("/")
+    assert told.value.json()["basis"] == "rules"
+    expect(page.locator("#cost")).to_be_empty()
+    expect(page.get_by_label("Reasoner").locator("option[value=llm]")).to_have_text("language model (not set up)")
+
+
 def test_the_first_view_is_light(page: Page) -> None:
     sizes: list[int] = []
     page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
     page.goto("/", wait_until="networkidle")
     assert 5_000 < sum(sizes) < 300_000
+
+
+def test_a_build_below_them_says_why_it_has_none(page: Page, built: str) -> None:
+    page.goto(f"/builds/{built}")
+    expect(page.locator("#levels")).to_contain_text("loadouts begin at level")
+    expect(page.locator("#levels table")).to_have_count(0)
 
 
 def test_what_goes_wrong_is_said(page: Page, server: Server) -> None:
