@@ -11,7 +11,7 @@ from types import MappingProxyType
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
-from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT, ONE_BUTTON
+from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT, ONE_BUTTON, style_stat
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
@@ -312,18 +312,24 @@ def _ways(case: Case, style: str) -> tuple[Suggestion, ...]:
     if style == "fast":
         boots = Details(slot="Boots", local=True)
         return (advice("faster_boots", _NEEDS, Demand.REPLACE_ITEM, "boots with more movement speed", boots),)
+    figure = Details(style=style) if style_stat(style) is not None else None
     if style in _OF_DEFENCE:
         heavier = "weigh defence higher in passives and gear"
-        return (advice("more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, heavier),)
+        return (advice("more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, heavier, figure),)
     if style in _OF_MANA:
-        resource = Details(resource="mana")
+        resource = Details(resource="mana", style=style if figure else None)
         return (advice("more_mana", _SUSTAIN, Demand.MORE_RECOVERY, "more mana on gear and passives", resource),)
-    return _other_damage(case)
+    ways = _other_damage(case, weighed=figure)
+    # Any skill that hits can be made one of critical hits.
+    return tuple(reversed(ways)) if style == "critical" else ways
 
 
-def _other_damage(case: Case, wanted: Details | None = None) -> tuple[Suggestion, ...]:
-    """Return what could change how damage is dealt; a skill asked for by name is not exchanged."""
-    scale = advice("asked_damage", _SCALING, Demand.MORE_DAMAGE, "weigh the damage asked for higher")
+def _other_damage(case: Case, wanted: Details | None = None, weighed: Details | None = None) -> tuple[Suggestion, ...]:
+    """Return what could change how damage is dealt; a skill asked for by name is not exchanged.
+
+    `wanted` is told to who chooses another skill, `weighed` to who weighs damage.
+    """
+    scale = advice("asked_damage", _SCALING, Demand.MORE_DAMAGE, "weigh the damage asked for higher", weighed)
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that is played as asked", wanted)
     return (scale,) if case.asked("skill") else (other, scale)
 

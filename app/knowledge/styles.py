@@ -89,6 +89,12 @@ _PER_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
 """Per character level what somebody has who stacks the figure: about half as much again as others of the class."""
 
 
+def style_stat(style: str) -> str | None:
+    """Return the figure that the style asks for, under the engine's name; None where no figure tells it."""
+    stat, _ = _AT_ANY_LEVEL.get(style) or _PER_LEVEL.get(style) or (None, 0.0)
+    return stat
+
+
 def style_targets(styles: Iterable[str], level: int) -> dict[str, float]:
     """Return the figures that the styles ask for at the level, under the engine's names; a minion's are its own."""
     wished = set(styles)

@@ -17,8 +17,9 @@ class Details(Sparse):
     `required`, `measured` and `missing` are in the unit of what the demand is about; `over` and `unspent` are points
     or Spirit. `attribute` and `colour` are str | dex | int, `element` is a damage type. `slots` are places
     with room, `slot` the one whose item must go, for its `line`. `group` and `position` count skill groups and gems
-    from 1. `nodes` are ids of passives. `target` is the constraint whose figure the user asked for and is not reached.
-    `local` = only what is named here changes, the rest of the build stays.
+    from 1. `nodes` are ids of passives. `target` is the constraint whose figure the user asked for and is not reached,
+    `style` the style asked for whose figure is not. `local` = only what is named here changes, the rest of the build
+    stays.
     """
 
     resource: str | None = None
@@ -42,6 +43,7 @@ class Details(Sparse):
     warning: str | None = None
     excluded: str | None = None
     target: str | None = None
+    style: str | None = None
     local: bool = False
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from app.knowledge.styles import style_targets
+from app.knowledge.styles import style_stat, style_targets
 from app.model.base import changed
+from app.model.conflicts import Details
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.damage import PAYMENT_METRICS, unpayable
 from app.model.demands import FIGHT_S, Demands, Floor, Floors, column_for, growth
@@ -334,14 +335,19 @@ def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, fl
 
 
 def urged(constraints: Sequence[Constraint], asked: Collection[str]) -> dict[str, int]:
-    """Return per metric in how many rounds a conflict asked for a figure of the user's that it does not reach.
+    """Return per metric in how many rounds a conflict asked for a figure of the user's, or of a style, that is missed.
 
     Once any is urged, all figures that were asked for (`asked`) are: one is not to be had at the price of another.
     """
-    rounds = {(c.values.target, c.iteration) for c in constraints if c.values.target is not None}
-    figures = [figure for name, _ in rounds if (figure := INVARIANTS[name].figure) is not None]
-    times = Counter(stat for figure in figures for stat in figure.stats)
+    figures = {(c.iteration, stat) for c in constraints for stat in _stats_of(c.values)}
+    times = Counter(stat for _, stat in figures)
     return {stat: max(1, times[stat]) for stat in sorted({*asked, *times})} if times else {}
+
+
+def _stats_of(values: Details) -> Sequence[str]:
+    figure = INVARIANTS[values.target].figure if values.target is not None else None
+    style = style_stat(values.style) if values.style is not None else None
+    return [*(figure.stats if figure is not None else ()), *([style] if style is not None else [])]
 
 
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}

@@ -133,21 +133,24 @@ def test_by_the_sources_of_the_damage_that_counts(case: MakeCase, style: str, st
 
 
 @pytest.mark.parametrize(
-    ("style", "text"),
+    ("style", "text", "told"),
     [
-        ("fast", "boots with more movement speed"),
-        ("tanky", "weigh defence higher in passives and gear"),
-        ("mana_stacking", "more mana on gear and passives"),
-        ("totem", "a main skill that is played as asked"),
+        ("fast", "boots with more movement speed", None),
+        ("tanky", "weigh defence higher in passives and gear", None),
+        ("mana_stacking", "more mana on gear and passives", "mana_stacking"),
+        ("totem", "a main skill that is played as asked", None),
+        ("critical", "weigh the damage asked for higher", "critical"),
     ],
 )
-def test_the_way_out_is_where_the_figure_comes_from(case: MakeCase, style: str, text: str) -> None:
+def test_the_way_out_is_where_the_figure_comes_from(case: MakeCase, style: str, text: str, told: str | None) -> None:
     asked = Invariant(field="style", value=style, provenance=Provenance.EXPLICIT, reason="said so")
     groups = [SkillGroup(gems=[Gem(gem_id="Bolt", name="Bolt")])]
     values = {"EffectiveMovementSpeedMod": 1.1, "TotalEHP": 100.0, "Life": 3000.0, "Mana": 500.0}
+    values |= {"CritChance": 10.0, "CritMultiplier": 2.0}
     built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, values=values, blueprint={"groups": groups})
     (found,) = [one for one in asked_for(built) if one.subject == f"style {style}"]
     assert found.suggested_solutions[0].text == text
+    assert found.suggested_solutions[0].values.style == told
 
 
 def test_a_minions_figures_are_the_minions(case: MakeCase) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from app.knowledge.styles import CRITICAL_CHANCE
 from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import Invariant, InvariantSet
@@ -103,6 +104,20 @@ def test_a_round_urges_the_figure_that_it_was_put_for(context: Context) -> None:
     assert again.urged == {"Life": 2, EHP: 1, "Mana": 1, "ChaosResist": 1}, "what is met is held"
     assert again.targets == {"Life": 3000, EHP: 20_000, "Mana": 500, "ChaosResist": 75}
     assert again.floors == objective_for(ctx).floors
+
+
+def test_a_round_urges_the_figure_of_the_style_that_it_was_put_for(context: Context) -> None:
+    style = Invariant(field="style", value=["critical", "tanky"], provenance=Provenance.EXPLICIT, reason="prompt")
+    ctx = replace(context(World()), invariants=InvariantSet(invariants=[style, *asked(life=3000).invariants]))
+    rounds = [
+        Constraint(conflict_id="c", demand=Demand.MORE_DAMAGE, values=Details(style=one), iteration=round_)
+        for one, round_ in (("critical", 1), ("critical", 2), ("tanky", 2))
+    ]
+    again = objective_for(replace(ctx, plan=replace(ctx.plan, constraints=tuple(rounds))))
+    assert again.urged == {"CritChance": 2, "Life": 1}, "no figure tells who is tanky; what is met is held"
+    assert again.targets == {"CritChance": CRITICAL_CHANCE, "Life": 3000}
+    far, near = ({"CritChance": chance, "Life": 3000.0} for chance in (5.0, 15.0))
+    assert again.missed(far) - again.missed(near) > 2 * URGED * (near["CritChance"] - far["CritChance"]) / 40
 
 
 def constraint(target: str | None, iteration: int) -> Constraint:
