@@ -167,7 +167,8 @@ async def support_rules(
         named += [ids[name] for name in ailments if name in ids]
     level, gear, words = ctx.demands.level, ctx.demands.gear, ctx.plan.scaling.keywords
     limits = LIMITS[ctx.effort]
-    tried = limits.exchanges, limits.short_list
+    # A round for something that was missed is not to end with the first set of supports that is full.
+    tried = limits.exchanges or bool(ctx.plan.constraints), limits.short_list
     return SupportRules(level, gear, excluded, words, slots, lineage, tuple(named), *tried)
 
 

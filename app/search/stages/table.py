@@ -82,9 +82,13 @@ STAGES: tuple[SearchStage, ...] = (
 
 
 async def quickly(ctx: SearchContext) -> StageResult:
-    """Make a whole build in one session: what a stage of its own costs is mostly a session loaded anew."""
+    """Make a whole build in one session: what a stage of its own costs is mostly a session loaded anew.
+
+    In a round for what a draft missed, supports are looked at again once there is gear.
+    """
     notes, blueprint = ctx.notes, ctx.blueprint
-    for work in (found, main_supports, ascend, grow_tree, asked_skills, draft_gear, finish):
+    again = (main_supports,) if ctx.plan.constraints else ()
+    for work in (found, main_supports, ascend, grow_tree, asked_skills, draft_gear, *again, finish):
         result = await work(replace(ctx, blueprint=blueprint, notes=notes))
         blueprint, notes = result.blueprint, notes.joined(result.notes)
     return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name}: a first draft of everything")

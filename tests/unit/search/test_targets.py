@@ -12,11 +12,12 @@ from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import Invariant, InvariantSet
 from app.model.demands import Floor, demands_of
-from app.model.names import Demand, Provenance
+from app.model.names import Demand, Effort, Provenance
 from app.model.stats import EHP
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext
 from app.search.gear.loadout import optimise_gear
+from app.search.incumbent import Incumbent
 from app.search.objective import (
     METRICS,
     TARGET_WEIGHT,
@@ -30,7 +31,7 @@ from app.search.objective import (
     raised,
 )
 from app.search.stages.passives import grow_tree, polish_tree
-from app.search.stages.skills import main_supports
+from app.search.stages.skills import main_supports, support_rules
 from tests.fakes.arithmetic import World, active, node, support
 from tests.unit.search.conftest import FLOORS, Context
 from tests.unit.search.test_gear_search import AMULET, HELMET, affix
@@ -221,3 +222,14 @@ def test_a_pool_that_was_asked_for_is_worked_towards(
     said = Invariant(field="defence", value=asked, provenance=provenance, reason="")
     invariants = InvariantSet(invariants=[said])
     assert asked_pool(invariants, demands_of(invariants)) == (least, most)
+
+
+@pytest.mark.parametrize(("missed", "exchanged"), [((), False), (("critical",), True)])
+async def test_a_draft_exchanges_supports_in_a_round_only(
+    context: Context, missed: tuple[str, ...], exchanged: bool
+) -> None:
+    ctx = replace(context(World(gems=[active("zap")])), effort=Effort.QUICK)
+    rounds = [Constraint(conflict_id="c", demand=Demand.MORE_DAMAGE, values=Details(style=one)) for one in missed]
+    ctx = replace(ctx, plan=replace(ctx.plan, constraints=tuple(rounds)))
+    rules = await support_rules(ctx, await Incumbent.open(ctx), 1, {})
+    assert rules.exchanges is exchanged
