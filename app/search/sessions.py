@@ -14,8 +14,8 @@ from app.model.blueprint import Blueprint, Change, Deallocate, Unequip, apply_ch
 from app.model.moves import Locks
 from app.model.stats import BuildReport, Inspection, Stats
 
-LARGEST_SHARE = 32
-"""More trials than this are asked in several calls."""
+LARGEST_SHARE, LARGEST_ESTIMATE = 32, 200
+"""More trials than this are asked in several calls: of an engine that calculates, and of one that estimates."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class ParallelSession:
     in the order they were asked.
     """
 
-    def __init__(self, sessions: Sequence[Session], least: int = Sharing.least) -> None:
+    def __init__(self, sessions: Sequence[Session], least: int = Sharing.least, largest: int = LARGEST_SHARE) -> None:
         self._sessions = list(sessions)
         self._least = least
+        self._largest = largest
         self.trials = 0
 
     async def build(self, blueprint: Blueprint) -> BuildReport:
@@ -63,7 +64,7 @@ class ParallelSession:
         """
         self.trials += len(candidates)
         # parts of about the same size, as many for every session
-        rounds = -(-len(candidates) // (LARGEST_SHARE * len(self._sessions)))
+        rounds = -(-len(candidates) // (self._largest * len(self._sessions)))
         count = max(1, min(len(self._sessions) * rounds, len(candidates) // self._least))
         size, extra = divmod(len(candidates), count)
         bounds = [i * size + min(i, extra) for i in range(count + 1)]
@@ -102,17 +103,19 @@ async def open_parallel(
     """Open as many sessions as may share the trials, holding the blueprint (None: nothing yet).
 
     The first is waited for; a further one only `patience_s`, because a build that keeps one session while it waits
-    for more could otherwise block another build that does the same.
+    for more could otherwise block another build that does the same. Of an engine that estimates there is one: to tell
+    a second session of every change, and to ask it, takes longer than its share of the trials.
     """
     async with AsyncExitStack() as stack:
         opened: list[Session] = [await stack.enter_async_context(engine.session())]
-        for _ in range(sharing.sessions - 1):
+        estimate = engine.version.estimate
+        for _ in range(0 if estimate else sharing.sessions - 1):
             try:
                 async with asyncio.timeout(patience_s):
                     opened.append(await stack.enter_async_context(engine.session()))
             except TimeoutError:
                 break
-        parallel = ParallelSession(opened, sharing.least)
+        parallel = ParallelSession(opened, sharing.least, LARGEST_ESTIMATE if estimate else LARGEST_SHARE)
         if blueprint is not None:
             await parallel.build(blueprint)
         yield parallel

@@ -69,12 +69,14 @@ class RecordedFacts:
     """Each question to the facts becomes a tool event `pob.facts.<what>`.
 
     A question to which the answer is `known` is answered from memory and leaves no second event: nothing was called.
+    Who asks what another is just asking waits for that answer.
     """
 
     def __init__(self, inner: Facts, record: Record, known: Answered) -> None:
         self._inner = inner
         self._record = record
         self._known = known
+        self._turns: dict[tuple[str, str], asyncio.Lock] = {}
 
     async def classes(self) -> list[ClassFact]:
         """Return all classes, sorted by name."""
@@ -115,7 +117,9 @@ class RecordedFacts:
     async def _ask(self, what: str, args: dict[str, str], fn: Callable[[], Awaitable[list[Any]]]) -> list[Any]:
         key = (what, "".join(args.values()))
         if key not in self._known:
-            self._known[key] = await self._record(f"facts.{what}", args, fn, _CODECS[what])
+            async with self._turns.setdefault(key, asyncio.Lock()):
+                if key not in self._known:
+                    self._known[key] = await self._record(f"facts.{what}", args, fn, _CODECS[what])
         return list(self._known[key])
 
 

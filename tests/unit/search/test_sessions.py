@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from app.engine.base import Outputs
+from app.model.base import changed
 from app.model.blueprint import Allocate, Change, PassiveNode
+from app.model.stats import EngineVersion
 from app.search.sessions import ParallelSession, Sharing, open_parallel
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, node
 from tests.unit.search.conftest import START
@@ -67,6 +69,40 @@ async def test_changes_reach_every_session() -> None:
 async def test_goes_on_with_fewer_sessions_than_asked() -> None:
     async with asyncio.timeout(5), open_parallel(NarrowEngine(WORLD), START, Sharing(4), patience_s=0.01) as parallel:
         assert len(await parallel.what_if(CANDIDATES, ["DPS"])) == len(CANDIDATES)
+
+
+class EstimatingEngine(ArithmeticEngine):
+    """An estimator, which notes how many trials it was asked for at once."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.asked: list[int] = []
+
+    @property
+    def version(self) -> EngineVersion:
+        return changed(super().version, estimate=True)
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[ArithmeticSession]:
+        asked = self.asked
+
+        class Counting(ArithmeticSession):
+            async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+                asked.append(len(candidates))
+                return await super().what_if(candidates, metrics)
+
+        self.opened += 1
+        yield Counting(self)
+
+
+@pytest.mark.parametrize(("trials", "calls"), [(28, [28]), (90, [90]), (201, [101, 100])])
+async def test_an_estimator_is_asked_everything_at_once_in_one_session(trials: int, calls: list[int]) -> None:
+    candidates, engine = (CANDIDATES * 8)[:trials], EstimatingEngine(WORLD)
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(3)) as shared:
+        expected = await shared.what_if(candidates, ["DPS"])
+    async with open_parallel(engine, START, Sharing(3)) as alone:
+        assert await alone.what_if(candidates, ["DPS"]) == expected
+    assert (engine.opened, engine.asked) == (1, calls)
 
 
 async def test_nothing_to_try_is_nothing() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
-from app.core.errors import EngineCrashed
+from app.core.errors import EngineCrashed, EngineRefused
 from app.engine.base import Engine
 from app.model.base import changed
 from app.model.blueprint import Blueprint, PassiveNode, SetMain
@@ -16,7 +17,7 @@ from app.model.state import BuildState
 from app.model.stats import EngineVersion
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.reasoning.recorded import RecordedReasoner
-from app.tools.engine import AnsweredFacts, RecordedEngine
+from app.tools.engine import AnsweredFacts, RecordedEngine, RecordedFacts
 from app.tools.scope import Scope
 from tests.fakes.attempts import Bench
 from tests.fakes.calculators import VERSION, FakeEngine, FakeReasoner
@@ -94,6 +95,27 @@ async def test_facts_are_asked_once_per_step(bench: Bench) -> None:
         ("pob.facts.supports_for", {"gem_id": "a"}),
         ("pob.facts.supports_for", {"gem_id": "b"}),
     ]
+
+
+async def test_what_is_just_being_asked_is_waited_for_and_asked_again_when_it_fails(bench: Bench) -> None:
+    facts = RecordedEngine(FakeEngine(), bench.runner(), bench.scope).facts
+    first, second = await asyncio.gather(facts.supports_for("a"), facts.supports_for("a"))
+    assert first == second
+    assert len(await bench.events()) == 1
+
+    answers = iter([EngineRefused("not now"), ["b"]])
+
+    async def record(*_: object) -> object:
+        await asyncio.sleep(0)
+        answer = next(answers)
+        if isinstance(answer, EngineRefused):
+            raise answer
+        return answer
+
+    asked = RecordedFacts(FakeEngine().facts, record, {})
+    refused, given = await asyncio.gather(asked.supports_for("a"), asked.supports_for("a"), return_exceptions=True)
+    assert isinstance(refused, EngineRefused)
+    assert given == ["b"]
 
 
 async def test_facts_are_asked_once_under_one_claim_whatever_the_phase(bench: Bench) -> None:
