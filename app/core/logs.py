@@ -43,8 +43,10 @@ class Redactor:
         """Return JSON-ready data with secrets masked; shapes and other values stay."""
         if isinstance(value, str):
             return self.text(value)
-        if type(value) is list and _TEXTS.issuperset(map(type, value)) and self._clean("\0".join(value)):
-            return list(value)
+        if type(value) is list and _TEXTS.issuperset(map(type, value)):
+            if not self._secrets or self._clean("\0".join(value)):
+                return list(value)
+            return [self.text(entry) for entry in value]
         # A dict is asked for by itself: whether something is another kind of Mapping takes long to find out.
         if isinstance(value, dict) or (type(value) not in _LEAVES and isinstance(value, Mapping)):
             named = {str(key): entry for key, entry in value.items()}

@@ -48,6 +48,8 @@ _STARTED = tuple(column.name for column in _TABLE.c if column.name != "seq")
 _START_FIELDS = {f"new_{name}": name for name in _STARTED}
 _FINISH_FIELDS = {f"new_{name}": name for name in _FINISHED}
 """Which field of an event each parameter is."""
+_WORDS = ("new_phase", "new_sub_problem", "new_kind", "new_outcome", "new_cache")
+"""The parameters that are words of a closed set."""
 
 
 def _writable(build: str) -> ColumnElement[bool]:
@@ -220,10 +222,10 @@ class SqlEventStore:
     def _values(self, event: ToolEvent, fields: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters of these fields, cleaned of secrets and of what is too long."""
         known = vars(event)
-        found = {
-            parameter: value._value_ if isinstance(value := known[name], Enum) else value
-            for parameter, name in fields.items()
-        }
+        found = {parameter: known[name] for parameter, name in fields.items()}
+        for parameter in _WORDS:
+            if isinstance(word := found.get(parameter), Enum):
+                found[parameter] = word._value_
         for parameter, clean in self._cleaned.items():
             if (value := found.get(parameter)) is not None:
                 found[parameter] = clean(value)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import rfc8785
@@ -64,16 +65,25 @@ class CallArguments:
 def arguments(tool: str, version: str, args: Mapping[str, Any]) -> CallArguments:
     """Return the arguments of a call to this version of the tool."""
     known = {str(name): plain(value) for name, value in args.items()}
-    data, rest = _canonical(known), {"tool": tool, "version": version}
+    data = _canonical(known)
     # The form of the whole is that of its parts, by name: "args" comes first.
-    form = b'{"args":%b,%b' % (data, _canonical(rest)[1:])
-    if not form.isascii() or _OWN_NUMBERS.search(data):
-        form = rfc8785.dumps({"args": known, **rest})
+    form = b'{"args":%b,%b' % (data, _rest(tool, version))
+    # To find a mark takes nothing, to look for the pattern as long as all the rest.
+    odd = any(mark in data for mark in _MARKS) and _OWN_NUMBERS.search(data)
+    if odd or not form.isascii():
+        form = rfc8785.dumps({"args": known, "tool": tool, "version": version})
     # Where all of them fit, each does.
     shown = known if len(data) <= ARGUMENT_BYTES else {name: _shown(value) for name, value in known.items()}
     return CallArguments(shown, hashlib.sha256(form).hexdigest(), len(data))
 
 
+@lru_cache(maxsize=256)
+def _rest(tool: str, version: str) -> bytes:
+    """Return what follows the arguments of every call to the tool."""
+    return _canonical({"tool": tool, "version": version})[1:]
+
+
+_MARKS = (b".0", b"e+", b"e-")
 _OWN_NUMBERS = re.compile(rb"(\.0|[0-9]e[+-][0-9]+)[],}]")
 """What Python writes otherwise than RFC 8785 is whole floats and those with an exponent, besides the order of keys that
 are not ASCII. It is looked for in strings as well: then the answer is the same, only slower."""
