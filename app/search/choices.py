@@ -140,4 +140,5 @@ async def hold_choices(ctx: SearchContext) -> StageResult:
             )
     told = [f"{trial.name} {'held' if trial.held else 'left out'}" for trial in trials]
     label = f"choices: {', '.join(told) or 'every one is in the build'}"
-    return StageResult(experimenter.incumbent.blueprint, StageNotes(choices=trials), label=label)
+    notes = StageNotes(choices=trials, for_ideas=ctx.notes.for_ideas + experimenter.spent)
+    return StageResult(experimenter.incumbent.blueprint, notes, label=label)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from app.model.construction import StageNotes
 from app.model.dialogue import DialogueLimits
 from app.model.names import Effort
 from app.search.passives.tree import TreeLimits
@@ -82,14 +83,24 @@ DIALOGUE: Final[Mapping[Effort, DialogueLimits]] = {
 again in turns; requests and tokens leave room for tools in each of them, and for the rounds of repair of the effort.
 Settings may allow a build less, never more."""
 
-IDEAS: Final = 0.08
-"""Share of the evaluations that a build has taken so far that the ideas of its reasoner may take: what is
-tried for them, what is kept, and what was tried on drafts before."""
+SHARED: Final = 0.08
+"""Share of the evaluations of a build that the ideas of its reasoner and the last look may take together: what is tried
+for ideas, what of it is kept, what is tried on drafts and to hold choices, and then the look. It belongs to every build
+that is no draft, so the rules and a language model have the same."""
+
+FEWEST_TO_SHARE: Final = 100
+"""Evaluations to share where that comes to less, as in a build that begins with a remembered one: an item made anew, or
+twenty other trials and their proposals."""
 
 ON_DRAFTS: Final[Mapping[Effort, int]] = {Effort.QUICK: 0, Effort.NORMAL: 60, Effort.DEEP: 120}
 """Evaluations that a reasoner may have made on drafts of the race, for all its questions together. They are taken from
 those that its ideas have later."""
 
-FEWEST_FOR_IDEAS: Final = 100
-"""Evaluations of ideas where the share comes to less, as in a build that begins with a remembered one: an item
-made anew, or twenty other trials and their proposals."""
+
+def left_to_share(notes: StageNotes) -> int:
+    """Return how many evaluations ideas and the last look may still take.
+
+    The share is of what the build has taken without them, so it is the same whoever takes it.
+    """
+    taken = notes.for_ideas + notes.for_look
+    return max(0, max(FEWEST_TO_SHARE, int((notes.evaluations - taken) * SHARED)) - taken)

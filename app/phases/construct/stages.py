@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from app.conflicts.case import Rule, case_of
 from app.conflicts.requirements import requirements_met, supports_affordable, unusable
@@ -27,9 +28,10 @@ from app.phases.memory import begun_with, digest_of, habits, situation_of, used
 from app.reasoning.base import Idea
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.choices import hold_choices
-from app.search.effort import DIALOGUE, FEWEST_FOR_IDEAS, IDEAS
+from app.search.effort import DIALOGUE, left_to_share
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
+from app.search.look import last_look
 from app.search.objective import objective_for
 from app.search.passives.weapon_sets import in_one_set
 from app.search.sessions import USUAL, Sharing, open_parallel
@@ -52,16 +54,19 @@ ADVICE = "advice"
 CHOICES = "choices"
 """The stage before it: what the reasoner chose by name is held in the build."""
 
+LOOK = "look"
+"""The stage after it, of every build: it takes those evaluations that ideas have left."""
+
 _BEFORE = ("groups", "finish")
 
 
 HOLD = SearchStage(CHOICES, "holding what was chosen", frozenset(), frozenset(), hold_choices)
 
 
-def with_advice(stages: Sequence[str]) -> list[str]:
-    """Return the stages with choices and advice before what only fills places that are left."""
+def with_ideas(stages: Sequence[str], *, advised: bool, looks: bool) -> list[str]:
+    """Return the stages with choices and advice, and a last look, before what only fills places that are left."""
     at = next((stages.index(name) for name in _BEFORE if name in stages), len(stages))
-    return [*stages[:at], CHOICES, ADVICE, *stages[at:]]
+    return [*stages[:at], *((CHOICES, ADVICE) if advised else ()), *((LOOK,) if looks else ()), *stages[at:]]
 
 
 MOST_IN_VAIN = 2
@@ -91,16 +96,11 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
     """Return the stage for the reasoner of this step."""
 
     async def advise(search: SearchContext) -> StageResult:
-        allowed = int(search.notes.evaluations * IDEAS) - search.notes.for_ideas
-        most = max(FEWEST_FOR_IDEAS, allowed)
-
-        async def unmet(blueprint: Blueprint) -> set[str]:
-            return await unmet_wishes(ctx, search.session, blueprint)
-
-        experimenter = await MoveExperimenter.open(search, most, unmet)
+        unmet = partial(unmet_wishes, ctx, search.session)
+        experimenter = await MoveExperimenter.open(search, left_to_share(search.notes), unmet)
         told: list[Advice] = []
         in_vain = 0
-        for _ in range(DIALOGUE[ctx.request.effort].turns):
+        for _ in range(DIALOGUE[ctx.request.effort].turns if experimenter.left else 0):
             notes = changed(ctx.state.construction.notes, advice=told)
             progress = changed(ctx.state.construction, notes=notes)
             build = experimenter.incumbent.blueprint
@@ -118,6 +118,15 @@ def advice_stage(ctx: PhaseContext) -> SearchStage:
         return StageResult(experimenter.incumbent.blueprint, notes=notes, label=label or "no advice")
 
     return SearchStage(ADVICE, "taking advice", frozenset(), frozenset(), advise)
+
+
+def look_stage(ctx: PhaseContext) -> SearchStage:
+    """Return the last look for the wishes of this build."""
+
+    async def look(search: SearchContext) -> StageResult:
+        return await last_look(search, partial(unmet_wishes, ctx, search.session))
+
+    return SearchStage(LOOK, "taking a last look", frozenset(), frozenset(), look)
 
 
 WATCHED = frozenset({"gear"})
@@ -183,8 +192,9 @@ class ConstructPhase:
             known = before.reopened if before.reopened and founded else None
             stages = self._by_effort[ctx.request.effort]
             chosen = _chosen(stages, ctx.state, known)
-            chosen = with_advice(chosen) if _is_advised(ctx) else chosen
-            notes = StageNotes(evaluations=before.evaluations) if known is None else changed(before, reopened=[])
+            chosen = with_ideas(chosen, advised=_is_advised(ctx), looks=known is None and _looks(ctx))
+            tried = StageNotes(evaluations=before.evaluations, for_ideas=before.for_ideas, for_look=before.for_look)
+            notes = tried if known is None else changed(before, reopened=[])
             progress = ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
             if ctx.state.iteration == 0 and ctx.request.mode is Mode.INITIAL:
                 ctx, progress = await self._remembering(ctx, plan, progress)
@@ -206,13 +216,14 @@ class ConstructPhase:
         if found is None or ctx.request.effort is Effort.QUICK:
             return ctx, progress
         chosen = warm_stages(self._by_effort[ctx.request.effort], whole=bool(found.whole))
-        chosen = with_advice(chosen) if _is_advised(ctx) else chosen
+        chosen = with_ideas(chosen, advised=_is_advised(ctx), looks=_looks(ctx))
         notes = changed(progress.notes, remembered=found)
         return ctx, changed(progress, pending=[*chosen, MEASURE], notes=notes)
 
     async def _advance(self, ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> PhaseResult:
         name = progress.pending[0]
-        stage = advice_stage(ctx) if name == ADVICE else self._named[name]
+        made = {ADVICE: advice_stage, LOOK: look_stage}
+        stage = made[name](ctx) if name in made else self._named[name]
         blueprint = ctx.state.blueprint or Blueprint(
             class_name=plan.ascendancy.class_name, ascendancy=plan.ascendancy.ascendancy, level=ctx.demands.level
         )
@@ -265,12 +276,16 @@ def _recollected(stages: Sequence[SearchStage], progress: ConstructProgress, not
     if notes.recollected is not None and notes.recollected.part == "whole":
         return progress
     left = [stage.name for stage in stages if stage.name not in progress.done]
-    advised = with_advice(left) if ADVICE in progress.pending else left
-    return changed(progress, pending=[progress.pending[0], *advised, MEASURE])
+    left = with_ideas(left, advised=ADVICE in progress.pending, looks=LOOK in progress.pending)
+    return changed(progress, pending=[progress.pending[0], *left, MEASURE])
 
 
 def _is_advised(ctx: PhaseContext) -> bool:
     return ctx.reasoner.advises and ctx.request.effort is not Effort.QUICK
+
+
+def _looks(ctx: PhaseContext) -> bool:
+    return ctx.request.effort is not Effort.QUICK
 
 
 async def _worth(ctx: SearchContext, stats: Stats, inspection: Inspection) -> float:

@@ -1,7 +1,7 @@
-"""A sound model makes builds that are no worse than the rules', and mostly better; a confident liar makes none worse.
+"""A sound model makes builds that are no worse than the rules', and often better; a confident liar makes none worse.
 
-Both have the rules' seed and effort, and little more of evaluations: what they try themselves is a bounded share.
-They see only what is sent to them.
+Both have the rules' seed, effort and budget of evaluations: what ideas leave of their share is the last look's, and the
+rules have all of it for theirs. They see only what is sent to them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.llm.transcript import Exchange, RecordingModel
 from app.model.names import BuildStatus
 from app.model.record import BuildRequest, ReasonerChoice
 from app.search.choices import MARGIN
-from app.search.effort import IDEAS
+from app.search.effort import FEWEST_TO_SHARE, SHARED
 from app.service.evaluations import demands_on, objective_of
 from app.service.view import BuildView
 from app.storage.store import open_storage
@@ -35,18 +35,29 @@ LEVEL = 24
 
 REASONERS: tuple[ReasonerChoice, ...] = ("rules", "llm")
 MOST_NEW, LEAST_SHARE = 60_000, 0.7
-MOST_TRIED = 1 + IDEAS + 0.04
-"""How many times the rules' evaluations a model's build may come to: the share of ideas, an item that is finished
-beyond it, and what a better build gives later stages to try."""
+LATER = 0.04
+"""How much more (share) later stages may try because the build that they get is another one."""
+
+AN_ITEM = 130
+"""Evaluations of an item that was begun within the budget and is finished beyond it."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """A finished build with what was said; `evaluations`: candidates that the engine tried for it."""
+    """A finished build with what was said; `evaluations`: candidates that the engine tried for it.
+
+    `shared`: those of them that ideas and the last look took.
+    """
 
     view: BuildView
     evaluations: int
+    ideas: int
+    look: int
     exchanges: list[Exchange]
+
+    @property
+    def shared(self) -> int:
+        return self.ideas + self.look
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ async def built(settings: Settings, prompt: str, who: ReasonerChoice) -> Built:
     assert view.status is BuildStatus.COMPLETE
     async with open_storage(settings.database) as storage:
         notes = (await storage.builds.get(view.id)).state.construction.notes
-    return Built(view, notes.evaluations, kept)
+    return Built(view, notes.evaluations, notes.for_ideas, notes.for_look, kept)
 
 
 async def pairs(player: Player, folder: Path, prompts: list[str]) -> list[Pair]:
@@ -93,6 +104,7 @@ async def pairs(player: Player, folder: Path, prompts: list[str]) -> list[Pair]:
             total = spending(sides[1].exchanges)[-1]
             print(
                 f"{prompt:44} {found[-1].gain:+.4f}, evaluations {sides[0].evaluations:,} and {sides[1].evaluations:,},"
+                f" look {sides[0].look}, ideas {sides[1].ideas} and look {sides[1].look},"
                 f" {total.requests} requests, {total.tokens:,} tokens, {total.tokens - total.again:,} new"
             )
     return found
@@ -103,7 +115,10 @@ def check(found: list[Pair]) -> None:
     for pair in found:
         who = pair.model.view.reasoner
         assert who.decided >= 0.9 * who.asked, who.share
-        assert pair.model.evaluations <= MOST_TRIED * pair.rules.evaluations
+        for one in (pair.rules, pair.model):
+            assert one.shared <= max(FEWEST_TO_SHARE, SHARED * (one.evaluations - one.shared)) + AN_ITEM
+        assert pair.rules.ideas == 0
+        assert pair.model.evaluations <= (1 + LATER) * pair.rules.evaluations
         assert pair.gain >= -MARGIN, pair.prompt
         total = spending(pair.model.exchanges)[-1]
         assert total.tokens - total.again <= MOST_NEW, pair.prompt
@@ -111,7 +126,7 @@ def check(found: list[Pair]) -> None:
 
 
 async def test_a_good_model_is_better_than_the_rules(tmp_path: Path) -> None:
-    found = await pairs(Good(), tmp_path, ["monk with quarterstaff, lightning"])
+    found = await pairs(Good(), tmp_path, ["pathfinder, poison bow, league starter"])
     check(found)
     assert found[0].gain > 0
 

@@ -20,7 +20,7 @@ from app.phases.base import PhaseContext
 from app.phases.construct.stages import MOST_IN_VAIN, advice_stage
 from app.reasoning.base import Experimenter, Idea, Reasoner, ReasoningContext
 from app.search.base import SearchContext, StageResult
-from app.search.effort import DIALOGUE, FEWEST_FOR_IDEAS, IDEAS
+from app.search.effort import DIALOGUE, FEWEST_TO_SHARE, SHARED
 from app.search.experiments import FOR_PROPOSALS, SPENT
 from tests.fakes.arithmetic import World, active, support
 from tests.unit.search.conftest import START, Context
@@ -120,11 +120,12 @@ async def test_effort_bounds_the_turns(context: Context) -> None:
 @pytest.mark.parametrize(
     ("notes", "most"),
     [
-        (StageNotes(), FEWEST_FOR_IDEAS),
-        (StageNotes(evaluations=10_000), int(10_000 * IDEAS)),
-        (StageNotes(evaluations=10_000, for_ideas=60), int(10_000 * IDEAS) - 60),
+        (StageNotes(), FEWEST_TO_SHARE),
+        (StageNotes(evaluations=10_000), int(10_000 * SHARED)),
+        (StageNotes(evaluations=10_060, for_ideas=60), int(10_000 * SHARED) - 60),
+        (StageNotes(evaluations=10_560, for_ideas=60, for_look=500), int(10_000 * SHARED) - 560),
     ],
-    ids=["least", "share", "tried on drafts"],
+    ids=["least", "share", "tried on drafts", "after a last look"],
 )
 async def test_ideas_have_a_share_of_the_evaluations(notes: StageNotes, most: int, context: Context) -> None:
     reasoner = Proposer([])
@@ -138,4 +139,11 @@ async def test_who_has_spent_them_is_not_asked_again(context: Context) -> None:
     assert len(reasoner.left) == 1
     assert result.notes.advice[0].refused_because == ""
     assert result.notes.advice[-1].refused_because == SPENT
-    assert result.notes.for_ideas >= FEWEST_FOR_IDEAS, "so that a second round has that much less"
+    assert result.notes.for_ideas >= FEWEST_TO_SHARE, "so that a second round has that much less"
+
+
+async def test_where_nothing_is_left_nobody_is_asked(context: Context) -> None:
+    reasoner = Proposer([30])
+    result = await advised(context, reasoner, notes=StageNotes(evaluations=800, for_ideas=60, for_look=40))
+    assert reasoner.left == []
+    assert result.notes.for_ideas == 60

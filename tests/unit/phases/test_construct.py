@@ -26,7 +26,7 @@ from app.model.state import BuildState
 from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.construct.stages import MEASURE, ConstructPhase, broken_assumption
+from app.phases.construct.stages import LOOK, MEASURE, ConstructPhase, broken_assumption
 from app.search.base import SearchContext, StageResult
 from app.search.sessions import Sharing
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
@@ -128,8 +128,9 @@ async def test_one_stage_per_call_in_order() -> None:
     first = await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, fresh()))
     assert first.trigger is None
     assert first.state.construction.done == [FOUNDATION]
-    assert first.state.construction.pending == [*(s.name for s in TOY_STAGES[1:]), MEASURE]
-    assert (first.state.done, first.state.total) == (1, len(TOY_STAGES) + 1)
+    *before, last = [stage.name for stage in TOY_STAGES[1:]]
+    assert first.state.construction.pending == [*before, LOOK, last, MEASURE]
+    assert (first.state.done, first.state.total) == (1, len(TOY_STAGES) + 2)
 
 
 async def test_the_finished_build_is_measured_and_exported() -> None:
