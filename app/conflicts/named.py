@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from app.conflicts.case import Case, advice
 from app.conflicts.verdicts import WishVerdict
@@ -161,6 +162,10 @@ def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
         yield advice("asked_item", _NEEDS, Demand.REPLACE_ITEM, f"choose all gear anew around {thing.name}", values)
 
 
+LITTLE_SHIELD: Final = 0.1
+"""Energy shield, as a share of life, that comes with bases of two defences and that nobody relies on."""
+
+
 def without_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether nothing of what was ruled out is in the file, granted skills included.
 
@@ -171,6 +176,10 @@ def without_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict
     named = {phrase(one) for field in ("with", "skill") if case.asked(field) for one in case.invariants.listed(field)}
     left = [*_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
     found = [(what, way) for what, way in left if phrase(what) not in named]
+    shield, life = case.stats.get("EnergyShield"), case.stats.get("Life")
+    if not found and "energy shield" in gone.terms and shield > 0:
+        have = f"{shield:,.0f} Energy Shield beside {life:,.0f} life"
+        return WishVerdict(f"without {text}", text, have, shield <= LITTLE_SHIELD * life, have)
     if not found:
         return WishVerdict(f"without {text}", text, "nothing of it", True)
     names = list(dict.fromkeys(what for what, _ in found))

@@ -59,7 +59,8 @@ class Budget:
     """What the main skill costs and what pays for it, of one resource.
 
     `cost`, `recovery`: per second of continuous use; `pool`: unreserved; `flask`: what a full flask gives back in all.
-    Recovery counts regeneration, leech and gain on hit, as the engine measures them. Recoup and kills do not count.
+    Recovery counts regeneration, leech and gain on hit, as the engine measures them: below 0 where more drains away.
+    Recoup and kills do not count.
     """
 
     resource: str
@@ -90,7 +91,7 @@ def _budget(case: Case, resource: str, key: str, leech: str) -> Budget:
     return Budget(
         resource=resource,
         cost=case.stats.get(f"{key}PerSecondCost"),
-        recovery=max(0.0, case.stats.get(f"{key}RegenRecovery")) + case.stats.get(leech),
+        recovery=case.stats.get(f"{key}RegenRecovery") + case.stats.get(leech),
         pool=pool if resource == "mana" or case.imported else 0.0,  # to pay with life is its owner's own choice
         flask=_flask_total(case, resource),
     )

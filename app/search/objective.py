@@ -290,7 +290,7 @@ def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
     gap = sum(INFEASIBLE + min(MOST_EXCESS, cost.excess) for cost in unpayable(outputs))
     for resource, (cost_key, income_keys) in PAYMENTS.items():
         cost = outputs.get(cost_key, 0.0)
-        drain = cost - sum(max(0.0, outputs.get(key, 0.0)) for key in income_keys)
+        drain = cost - sum(outputs.get(key, 0.0) for key in income_keys)
         if cost <= 0 or drain <= 0:
             continue
         stored = max(0.0, outputs.get("ManaUnreserved", 0.0)) + flask_mana if resource == "mana" else 0.0

@@ -474,8 +474,18 @@ def _named_wish(reader: Reader, wish: str, reached: str, met: bool) -> Faults:
         yield from _answer(reader, told)
 
 
+_SHIELD = re.compile(r"([\d,]+) Energy Shield beside ([\d,]+) life")
+
+
 def _without(file: BuildFile, what: str, told: str, met: bool) -> Faults:
-    stem = what.casefold().removesuffix("s")
+    if (shield := _SHIELD.fullmatch(told)) is not None:
+        have = [round(file.figures.get(key, 0.0)) for key in ("EnergyShield", "Life")]
+        if [int(figure.replace(",", "")) for figure in shield.groups()] != have or met is not (have[0] * 10 <= have[1]):
+            yield f"{told} is told, the file has {have}"
+        return
+    if what in ("es", "energy shield") and file.figures.get("EnergyShield"):
+        yield f"the file has {file.figures['EnergyShield']} Energy Shield"
+    stem = {"es": "energy shield"}.get(what.casefold(), what.casefold().removesuffix("s"))
     left = [name for name in file.everything if re.search(rf"\b{re.escape(stem)}", name.casefold())]
     if met and left:
         yield f"{left} are in the file"

@@ -184,6 +184,11 @@ def test_leech_and_gain_on_hit_count_as_recovery(case: MakeCase) -> None:
     assert verdicts(case(values={"ManaPerSecondCost": 90.0, "ManaLeechGainRate": 40.0})) == {}
 
 
+def test_mana_that_drains_away_is_told_and_paid_for(case: MakeCase) -> None:
+    found = only(case(values={"ManaPerSecondCost": 90.0, "ManaRegenRecovery": -41.0, "ManaUnreserved": 1310.0}))
+    assert "costs 90 mana per second, -41 are recovered; pool and flask last 10 s" in found.message
+
+
 @pytest.mark.parametrize(("cost", "blocked"), [(30, False), (30.4, False), (30.5, True)])
 def test_life_costs_are_recovered_in_full(case: MakeCase, cost: float, blocked: bool) -> None:
     expected = {"sustain_gap/life": BLOCKING} if blocked else {}

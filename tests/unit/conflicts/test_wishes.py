@@ -242,6 +242,20 @@ def test_what_was_ruled_out(case: MakeCase, word: str, left: str | None, questio
         assert question in [where for where, _ in demands(built)]
 
 
+@pytest.mark.parametrize(
+    ("shield", "reached", "state"),
+    [
+        (0.0, "nothing of it", MET),
+        (57.0, "57 Energy Shield beside 2,994 life", MET),
+        (1_000.0, "1,000 Energy Shield beside 2,994 life", UNMET),
+    ],
+)
+def test_no_energy_shield_is_told_by_its_figure(case: MakeCase, shield: float, reached: str, state: WishState) -> None:
+    built = wishing(case, wish("exclude", ["es"], "no es"), values={"EnergyShield": shield, "Life": 2_994.0})
+    found = only(built)
+    assert (found.reached, found.state) == (reached, state)
+
+
 def test_what_was_named_is_not_among_what_a_word_rules_out(case: MakeCase) -> None:
     groups = [SkillGroup(gems=[Gem(gem_id="cleric", name="Skeletal Cleric")])]
     asked = (wish("with", ["Skeletal Cleric"]), wish("exclude", ["skeletons"]))
