@@ -97,7 +97,7 @@ class BuildFile:
             Group(
                 one.get("enabled") == "true",
                 one.get("source") or "",
-                [gem.get("nameSpec") or "" for gem in one.iter("Gem") if gem.get("enabled") == "true"],
+                [_skill(gem.get("nameSpec") or "") for gem in one.iter("Gem") if gem.get("enabled") == "true"],
             )
             for one in chosen(found.root, "Skills").iter("Skill")
         ]
@@ -187,11 +187,16 @@ class BuildFile:
     def monsters(self) -> dict[str, str]:
         """Skills by the minion that they bring, where Path of Building calls it something else."""
         parts = [(one.get("skillPart") or "", one.get("stat") or "") for one in self.root.iter("FullDPSSkill")]
-        return {part.partition(":")[0]: skill for part, skill in parts if ":" in part}
+        return {part.partition(":")[0]: _skill(name.removesuffix(" Minion")) for part, name in parts if ":" in part}
 
     def supports(self, skill: str) -> set[str]:
         """Return the gems behind a skill in any of its groups."""
         return {name for group in self.groups if group.enabled and group.gems[:1] == [skill] for name in group.gems[1:]}
+
+
+def _skill(name: str) -> str:
+    """Return a skill's name; Path of Building writes one that raises monsters with the monster that it raises."""
+    return "Summon Spectre" if name.startswith("Spectre: ") else name
 
 
 def _item(text: str, names: Names) -> Item:
