@@ -77,12 +77,13 @@ async def measure(
     async with scratch_services(settings) as services:
         for number, one in enumerate(prompts, start=1):
             request = BuildRequest(prompt=one.prompt, level=level or one.level, gear=one.gear, effort=effort)
-            row = kept.get(one.prompt)
+            name = name_of(one.prompt, level, effort)
+            row = kept.get(name)
             if row is None:
                 row = await run(services, request)
                 if folder is not None:
-                    await write_told(services, row["id"], folder / slug(one.prompt))
-                await kept.keep(one.prompt, row)
+                    await write_told(services, row["id"], folder / slug(name))
+                await kept.keep(name, row)
             rows.append(row)
             print(f"[{number}/{len(prompts)}] {line_of(rows[-1])}", file=sys.stderr, flush=True)  # noqa: T201 - hours
     return {"benchmark": "wishes", "cores": cores(), **compared(rows)}
@@ -110,6 +111,13 @@ async def run(services: Services, request: BuildRequest) -> dict[str, Any]:
         "seconds": round(seconds, 1),
     }
     return {**told, "wishes": wishes, "first": first, "rounds": rounds}
+
+
+def name_of(prompt: str, level: int | None, effort: Effort) -> str:
+    """Return what a build is kept as: the prompt, with the level and effort where they are not the suite's own."""
+    return " ".join(
+        [prompt, *([f"level {level}"] if level else ()), *([effort] if effort is not Effort.NORMAL else ())]
+    )
 
 
 def slug(prompt: str) -> str:

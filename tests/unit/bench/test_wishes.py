@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from app.bench.builds import Kept
-from app.bench.wishes import compared, line_of, load, measure
+from app.bench.wishes import compared, line_of, load, measure, name_of
 from app.core.config import Settings
 from app.core.errors import InputError
+from app.model.names import Effort
 
 
 def row(outcome: str, iterations: int = 0, first: dict[str, str] | None = None, **wishes: str) -> dict[str, Any]:
@@ -43,6 +44,11 @@ async def test_a_run_that_was_interrupted_goes_on_with_what_it_kept(tmp_path: Pa
     found = await measure(settings, ["minion infernalist"], tmp_path)
     assert [one["seconds"] for one in found["runs"]] == [12.5]
     assert found["totals"]["outcomes"] == {"caveats": 1}
+
+
+def test_builds_of_another_level_or_effort_are_kept_apart() -> None:
+    names = [name_of("a witch", level, effort) for level in (None, 90) for effort in (Effort.NORMAL, Effort.QUICK)]
+    assert names == ["a witch", "a witch quick", "a witch level 90", "a witch level 90 quick"]
 
 
 @pytest.mark.parametrize(("state", "unsound"), [("unmet", ["a"]), ("not_understood", ["a"]), ("no_effect", [])])
