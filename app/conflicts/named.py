@@ -176,15 +176,20 @@ def without_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict
     named = {phrase(one) for field in ("with", "skill") if case.asked(field) for one in case.invariants.listed(field)}
     left = [*_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
     found = [(what, way) for what, way in left if phrase(what) not in named]
-    shield, life = case.stats.get("EnergyShield"), case.stats.get("Life")
-    if not found and "energy shield" in gone.terms and shield > 0:
-        have = f"{shield:,.0f} Energy Shield beside {life:,.0f} life"
-        return WishVerdict(f"without {text}", text, have, shield <= LITTLE_SHIELD * life, have)
     if not found:
-        return WishVerdict(f"without {text}", text, "nothing of it", True)
+        return _nothing_of_it(case, text, gone)
     names = list(dict.fromkeys(what for what, _ in found))
     ways = tuple({way.strategy: way for _, way in found}.values())
     return WishVerdict(f"without {text}", text, listing(names), False, f"left in: {listing(names)}", ways)
+
+
+def _nothing_of_it(case: Case, text: str, gone: Exclusions) -> WishVerdict:
+    """Return what becomes of a thing that no gem, passive or item has; energy shield comes with bases as well."""
+    shield, life = case.stats.get("EnergyShield"), case.stats.get("Life")
+    if "energy shield" not in gone.terms or shield <= 0:
+        return WishVerdict(f"without {text}", text, "nothing of it", True)
+    have = f"{shield:,.0f} Energy Shield beside {life:,.0f} life"
+    return WishVerdict(f"without {text}", text, have, shield <= LITTLE_SHIELD * life, have)
 
 
 Ruled = tuple[str, Suggestion]

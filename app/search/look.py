@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.model.blueprint import HAND_SLOTS
 from app.model.construction import StageNotes
 from app.model.moves import CraftItem
 from app.search.base import SearchContext, StageResult
@@ -18,7 +19,7 @@ from app.search.stages.skills import support_rules
 
 LOOKED_AT: Final = (
     *("Belt", "Boots", "Ring 1", "Ring 2", "Amulet", "Helmet", "Gloves", "Body Armour"),
-    *("Weapon 1", "Weapon 2"),
+    *HAND_SLOTS,
 )
 """Slots, those with least to choose among first: so most of them are looked at."""
 

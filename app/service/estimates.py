@@ -73,7 +73,7 @@ class Estimates:
         Nothing is raised: that would hide a build that was accepted from its caller.
         """
         found = None
-        if build.status not in FINISHED:
+        if build.status not in FINISHED and self._terms.models:  # without a model nothing needs to be looked up
             with suppress(NotFound, ReasonerMissing, StorageBusy):
                 request = (await self._builds.get(build.id)).request
                 found = await self.before(request.effort, request.reasoner, access)

@@ -281,7 +281,7 @@ def _recollected(stages: Sequence[SearchStage], progress: ConstructProgress, not
 
 
 def _is_advised(ctx: PhaseContext) -> bool:
-    return ctx.reasoner.advises and ctx.request.effort is not Effort.QUICK
+    return ctx.reasoner.advises and _looks(ctx)
 
 
 def _looks(ctx: PhaseContext) -> bool:

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from app.api.application import create_api
 from app.core.config import Settings
 from app.wiring.reasoners import terms_of
 from tests.fakes.service import World
+from tests.unit.api.conftest import client_of
 from tests.unit.api.test_refine import PARENT, a_parent
 
 PROMPT = "lightning sorceress for mapping"
@@ -145,11 +145,8 @@ async def test_refuses_a_body_over_the_limit(api: httpx.AsyncClient) -> None:
 
 async def test_whose_memory_counts_follows_the_token() -> None:
     world = World(given=("one-token", "another-token"))
-    app = create_api(world.open)
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            owners = [await _owner(world, client, token) for token in ("one-token", "another-token", "one-token")]
+    async with client_of(world) as client:
+        owners = [await _owner(world, client, token) for token in ("one-token", "another-token", "one-token")]
     assert owners[0] == owners[2] != owners[1]
     assert not any("token" in owner for owner in owners)
 
@@ -172,11 +169,8 @@ def with_model() -> World:
 
 @pytest.fixture
 async def priced(with_model: World) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_api(with_model.open)
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            yield client
+    async with client_of(with_model) as client:
+        yield client
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal", "deep"])
