@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+class Backlog:
+    """Work that nobody waits for: begun when the loop is next free, over when `settled` returns."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Coroutine[Any, Any, None]] = deque()
+        self._under_way: set[asyncio.Future[None]] = set()
+
+    def add(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work soon; as for `begun`, it does not ask which task it runs in. It must raise nothing."""
+        self._waiting.append(work)
+        asyncio.get_running_loop().call_soon(self._begin)
+
+    async def settled(self) -> None:
+        """Do all work that was added before now to its end, whatever happens to whoever waits for it."""
+        self._begin()
+        if self._under_way:
+            await asyncio.wait(set(self._under_way))
+
+    def _begin(self) -> None:
+        while self._waiting:
+            rest = begun(self._waiting.popleft())
+            if rest is not None:
+                self._under_way.add(rest)
+                rest.add_done_callback(self._under_way.discard)
 
 
 def begun(work: Coroutine[Any, Any, T]) -> asyncio.Future[T] | T:

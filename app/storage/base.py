@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.model.access import Token
 from app.model.base import Model
@@ -232,6 +232,13 @@ class EventStore(Protocol):
 
     async def finish(self, event: ToolEvent) -> None:
         """Complete a started event; a finished event is never changed again."""
+        ...
+
+    def soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this work on the store when the loop is next free, before anything else is read or durably written.
+
+        Nobody waits for it; it must raise nothing.
+        """
         ...
 
     async def page(

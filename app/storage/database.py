@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
+from app.core.eager import Backlog
 from app.storage.failures import typed_errors
 from app.storage.journal import Journal, SqliteJournal
 from app.storage.postgres import PostgresJournal, reading_engine, writing_engine
@@ -39,6 +40,7 @@ class Database:
             self._writer = _engine(url, "BEGIN IMMEDIATE", connections=1)
             self._reader = _engine(url, "BEGIN", connections=_READERS)
             self.journal = SqliteJournal(path)
+        self._backlog = Backlog()
         self._write_sessions = async_sessionmaker(self._writer, expire_on_commit=False)
         self._read_sessions = async_sessionmaker(self._reader, expire_on_commit=False)
 
@@ -55,9 +57,21 @@ class Database:
             StorageBusy: the write lock was not free in time.
             StorageError: the database failed.
         """
+        await self.settled()
         with typed_errors():
             async with self._write_sessions.begin() as session:
                 yield session
+
+    def soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this work of the journal's when the loop is next free, at the latest before the next transaction here.
+
+        Nobody waits for it, so it goes on while whoever left it does something else, and it must raise nothing.
+        """
+        self._backlog.add(work)
+
+    async def settled(self) -> None:
+        """Return when what was left for `soon` is done."""
+        await self._backlog.settled()
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
@@ -66,12 +80,14 @@ class Database:
         Raises:
             StorageError: the database failed.
         """
+        await self.settled()
         with typed_errors():
             async with self._read_sessions.begin() as session:
                 yield session
 
     async def close(self) -> None:
         """Close every connection."""
+        await self.settled()
         await self.journal.close()
         for engine in (self._writer, self._reader):
             await engine.dispose()

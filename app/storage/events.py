@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
@@ -168,6 +168,10 @@ class SqlEventStore:
         msg = "there is no open event to complete"
         raise StorageError(msg, build_id=event.build_id, seq=event.seq)
 
+    def soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this work on the store when the loop is next free, before anything else is read or durably written."""
+        self._database.soon(work)
+
     async def page(
         self,
         build_id: str,
@@ -197,6 +201,7 @@ class SqlEventStore:
 
     async def measured(self, build_id: str) -> Sequence[Attempt]:
         """Return of every event of the build, in seq order, what metrics need."""
+        await self._database.settled()
         return await self._journal.read(_MEASURED, {"build": build_id}, timing)
 
     async def used(self, build_id: str | None = None, since: datetime | None = None) -> Used:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from app.core.eager import begun
@@ -40,6 +40,10 @@ class BufferedEvents:
     async def finish(self, event: ToolEvent) -> None:
         """Complete a started event."""
         self._events[event.seq - 1] = event
+
+    def soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work now: it waits for nothing."""
+        begun(work)
 
     async def page(
         self,
@@ -93,24 +97,20 @@ class Recorder:
                 return await asyncio.shield(write)
             except asyncio.CancelledError:
                 stored = await write
-                await self.finish(event, stored, {"outcome": CallOutcome.CANCELLED, "duration_ms": 0.0}, last=True)
+                self.finish(event, stored, {"outcome": CallOutcome.CANCELLED, "duration_ms": 0.0}, last=True)
                 raise
 
-    async def finish(self, event: ToolEvent, stored: ToolEvent | None, ending: Mapping[str, Any], last: bool) -> None:
-        """Complete what `start` returned for the event, None where its start was lost."""
+    def finish(self, event: ToolEvent, stored: ToolEvent | None, ending: Mapping[str, Any], last: bool) -> None:
+        """Complete what `start` returned for the event, None where its start was lost.
+
+        Nobody waits for the write: it is made while the engine or the model works on the next call.
+        """
         over = changed(event if stored is None else stored, **ending)
         if self._observer is not None:
             self._observer.finished(over, last)
         if stored is None:
             return
-        with span("records", SpanKind.STORE):
-            write = self._written(self._events.finish(over))
-            if isinstance(write, asyncio.Future):
-                try:
-                    await asyncio.shield(write)
-                except asyncio.CancelledError:
-                    await write
-                    raise
+        self._events.soon(self._guarded(self._events.finish(over)))
 
     async def record(self, event: ToolEvent) -> None:
         """Store an attempt that is over already."""

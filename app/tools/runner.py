@@ -223,7 +223,7 @@ class ToolRunner:
         finally:
             took_ms = self._clock.monotonic_ms() - began_ms
             queue_ms = waited.waited_ms + (call.queued_ms if attempt == 1 else 0.0)
-            await self._recorder.finish(event, stored, {**ending, "duration_ms": took_ms, "queue_ms": queue_ms}, last)
+            self._recorder.finish(event, stored, {**ending, "duration_ms": took_ms, "queue_ms": queue_ms}, last)
 
     def _event(self, call: _Call, attempt: int) -> ToolEvent:
         asked = current_asked() or Asked(turn=0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from app.core.eager import begun
 from app.core.errors import Conflict, IdempotencyMismatch, InvalidTransition, LeaseLost, NotFound
 from app.model.access import Token
 from app.model.evaluations import EvaluationRun, LabelSummary
@@ -152,6 +153,9 @@ class MemoryEventStore:
         log = self.kept.setdefault(event.build_id, [])
         log.append(event.model_copy(update={"seq": len(log) + 1}))
         return log[-1]
+
+    def soon(self, work: Coroutine[Any, Any, None]) -> None:
+        begun(work)
 
     async def finish(self, event: ToolEvent) -> None:
         log = self.kept[event.build_id]

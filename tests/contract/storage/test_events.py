@@ -32,6 +32,14 @@ async def test_an_event_is_open_until_it_is_finished_and_comes_back_equal(storag
     assert await storage.events.all(build) == [ended]
 
 
+async def test_what_is_left_for_soon_is_read_by_whoever_asks_next(storage: Storage, build: str) -> None:
+    started = await storage.events.start(an_open_event(build))
+    ended = started.model_copy(update={"outcome": CallOutcome.OK, "duration_ms": 1.5})
+    storage.events.soon(storage.events.finish(ended))
+    assert [attempt.outcome for attempt in await storage.events.measured(build)] == [CallOutcome.OK]
+    assert await storage.events.all(build) == [ended]
+
+
 async def test_a_finished_event_is_never_changed(storage: Storage, build: str) -> None:
     started = await storage.events.start(an_open_event(build))
     ended = started.model_copy(update={"outcome": CallOutcome.ERROR, "duration_ms": 1.0})

@@ -9,7 +9,8 @@ import pytest
 
 from app.core.errors import LeaseLost, StorageError
 from app.model.events import CallOutcome, ToolEvent
-from app.model.names import BuildStatus
+from app.model.names import BuildStatus, Phase
+from app.model.state import BuildState
 from app.storage.base import Checkpoint
 from app.storage.database import Database
 from app.storage.events import SqlEventStore
@@ -110,3 +111,17 @@ async def test_the_claim_is_no_part_of_the_record(storage: Storage, build: str) 
     assert kept.model_dump() == event.model_dump()
     assert "epoch" not in event.model_dump_json()
     assert "epoch" not in ToolEvent.model_json_schema(mode="serialization")["properties"]
+
+
+async def test_what_is_left_for_soon_is_written_before_the_build_ends(storage: Storage, build: str) -> None:
+    epoch = await claim(storage, build)
+    started = await storage.events.start(an_open_event(build, epoch=epoch))
+
+    async def slowly() -> None:
+        await asyncio.sleep(0.05)
+        await storage.events.finish(started.model_copy(update={"outcome": CallOutcome.OK, "duration_ms": 1.5}))
+
+    storage.events.soon(slowly())
+    ended = Checkpoint(state=BuildState(phase=Phase.COMPLETE), status=BuildStatus.CANCELLED)
+    await storage.builds.checkpoint(build, epoch, ended)
+    assert [event.outcome for event in await storage.events.all(build)] == [CallOutcome.OK]

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.core.eager import begun
+from app.core.eager import Backlog, begun
 
 
 async def test_what_does_not_wait_is_done_at_once() -> None:
@@ -59,3 +59,38 @@ async def test_an_error_or_a_cancellation_reaches_the_work() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert seen == ["cancelled"]
+
+
+async def test_left_work_begins_when_the_loop_is_free_and_nobody_waits_for_it() -> None:
+    done: list[int] = []
+
+    async def work(number: int) -> None:
+        done.append(number)
+
+    backlog = Backlog()
+    backlog.add(work(1))
+    backlog.add(work(2))
+    assert done == []
+    await asyncio.sleep(0)
+    assert done == [1, 2]
+
+
+async def test_settled_does_left_work_at_once_and_to_its_end() -> None:
+    done: list[str] = []
+
+    async def quick() -> None:
+        done.append("quick")
+
+    async def slow() -> None:
+        await asyncio.sleep(0.01)
+        done.append("slow")
+
+    backlog = Backlog()
+    backlog.add(slow())
+    backlog.add(quick())
+    waiter = asyncio.create_task(backlog.settled())
+    await asyncio.sleep(0)
+    waiter.cancel()
+    await backlog.settled()
+    assert done == ["quick", "slow"]
+    await backlog.settled()
