@@ -168,13 +168,13 @@ class MoveExperimenter:
         if not possible:
             return next(iter(trials), Trial(problem="there is no way to it in this build")), False
         trial, moves = max(possible, key=lambda pair: pair[0].gain or 0.0)
-        before, score, faults = self.incumbent.blueprint, self.incumbent.score, await self._faults()
+        before, score, faults = self.incumbent.blueprint, self.incumbent.score, await self.faults()
         if (trial.gain or 0.0) < -cost:
             return trial, False
         await self.incumbent.commit((await self._reader.read(moves)).changes)
         await self.incumbent.learn_requirements()
         gain = self.incumbent.score - score
-        new = await self._faults() - faults
+        new = await self.faults() - faults
         if gain >= -cost and not new:
             return changed(trial, gain=gain), True
         await self.incumbent.rewind(before)
@@ -192,11 +192,11 @@ class MoveExperimenter:
         if trial.gain is None or trial.gain <= WORTHWHILE:
             return changed(trial, problem=trial.problem or "the engine finds no gain")
         before, score = self.incumbent.blueprint, self.incumbent.score
-        faults = await self._faults()
+        faults = await self.faults()
         await self.incumbent.commit((await self._reader.read(moves)).changes)
         await self.incumbent.learn_requirements()
         problem = "" if self.incumbent.score > score + WORTHWHILE else "together with its requirements it gains nothing"
-        if new := await self._faults() - faults:
+        if new := await self.faults() - faults:
             problem = sorted(new)[0]
         nodes, named = await self._ctx.engine.facts.nodes(), {phrase(n) for n in self._ctx.invariants.listed("with")}
         if lost := named & names_in(before, nodes) - names_in(self.incumbent.blueprint, nodes):
@@ -207,7 +207,8 @@ class MoveExperimenter:
             await self.incumbent.learn_requirements()
         return changed(trial, gain=gain, problem=problem)
 
-    async def _faults(self) -> set[str]:
+    async def faults(self) -> set[str]:
+        """Return what is wrong with the gear of the build as it is, and what the user asked for and it has not."""
         found = await gear_findings(self._ctx.engine.facts, self.incumbent.blueprint, self._ctx.demands.floors.gear)
         faults = {f"{finding.slot}: {finding.reason}" for finding in found}
         return faults if self._unmet is None else faults | await self._unmet(self.incumbent.blueprint)

@@ -48,14 +48,17 @@ async def last_look(ctx: SearchContext, unmet: Unmet | None = None) -> StageResu
 
 
 async def supports_again(ctx: SearchContext, experimenter: MoveExperimenter) -> bool:
-    """Choose the main skill's supports again, and say whether that gained with the attributes that they need."""
-    incumbent = experimenter.incumbent
+    """Choose the main skill's supports again, and say whether that gained with the attributes that they need.
+
+    A choice with which the build lacks something that it had is given back, as with anything else that is tried.
+    """
+    incumbent, faults = experimenter.incumbent, await experimenter.faults()
     before, score, main = incumbent.blueprint, incumbent.score, incumbent.blueprint.main_group
     facts = by_id(await ctx.engine.facts.gems())
     search = SupportSelection(incumbent, main, await support_rules(ctx, incumbent, main, facts), facts)
     await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
     await incumbent.learn_requirements()
-    if incumbent.score > score + WORTHWHILE:
+    if incumbent.score > score + WORTHWHILE and not await experimenter.faults() - faults:
         return True
     await incumbent.rewind(before)
     await incumbent.learn_requirements()

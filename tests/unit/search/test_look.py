@@ -53,6 +53,15 @@ async def test_what_was_chosen_by_name_stays(context: Context) -> None:
     assert result.blueprint == build
 
 
+async def test_supports_with_which_a_wish_is_lost_are_given_back(context: Context) -> None:
+    async def unmet(blueprint: Blueprint) -> set[str]:
+        return {"no rage"} if "much" in [gem.gem_id for gem in blueprint.groups[0].gems] else set()
+
+    result = await last_look(context(WORLD, BOUGHT), unmet)
+    assert result.blueprint.groups == BOUGHT.groups
+    assert result.label == "a last look: better Ring 1"
+
+
 async def test_it_costs_nothing_where_ideas_have_taken_all(context: Context) -> None:
     result = await looked(context, notes=StageNotes(evaluations=400, for_ideas=FEWEST_TO_SHARE))
     assert result.blueprint == BOUGHT
