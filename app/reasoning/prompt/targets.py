@@ -40,7 +40,10 @@ _AROUND = frozenset(
      "want", "weniger", "with"}
 )  # fmt: skip
 _SIGN = re.compile(r"[:=<>\u2264\u2265]")
-_CAPPED = frozenset({"capped", "cap", "caps", "maxed", "max", "full", "maximum", "capping"})
+_WORDED = dict.fromkeys(
+    ("capped", "cap", "caps", "maxed", "max", "full", "maximum", "capping"), float(ELEMENTAL_RESISTANCE_CAP)
+) | {"positive": 1.0}
+"""What a resistance is when a word stands for its figure; what is positive is 1 % or more, as it is whole."""
 _ELEMENTS = ("fire", "cold", "lightning", "chaos")
 _NEAR = 6
 """How many words may stand between a figure and what it is a figure of."""
@@ -87,7 +90,7 @@ def read_targets(page: Page) -> list[Target]:
             following = amounts[i + 1].start if i + 1 < len(amounts) else len(page.words)
             before = amounts[i - 1].end if i else 0
             found += _asked(page, amount, before, following)
-    return [*found, *_capped(page)]
+    return [*found, *_worded(page)]
 
 
 def _amounts(page: Page) -> Iterator[_Amount]:
@@ -240,11 +243,11 @@ def _only_around(page: Page, start: int, end: int) -> bool:
     )
 
 
-def _capped(page: Page) -> list[Target]:
-    """Read resistances that should be at their cap, without a figure."""
+def _worded(page: Page) -> list[Target]:
+    """Read resistances that should be at their cap or positive, without a figure."""
     found: list[Target] = []
     for i, word in enumerate(page.words):
-        if word.text not in _CAPPED or not page.free(i, i + 1):
+        if word.text not in _WORDED or not page.free(i, i + 1):
             continue
         follows = i + 1 < len(page.words) and not page.breaks(i, i + 1)
         after = _named(page, i + 1, None) if follows else None
@@ -260,5 +263,5 @@ def _capped(page: Page) -> list[Target]:
             span = page.span(start, end)
             page.take(start, end)
             names = named.names if named.group else named.names[:1]
-            found += [Target(name, float(ELEMENTAL_RESISTANCE_CAP), span) for name in names]
+            found += [Target(name, _WORDED[word.text], span) for name in names]
     return found

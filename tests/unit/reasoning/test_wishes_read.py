@@ -37,6 +37,8 @@ def understood(prompt: str, catalogue: Catalogue) -> InvariantSet:
         ("without dropping below 25k ehp", {"ehp": 25e3, "exclude": None}),
         ("dps over 300k but never under 25k ehp", {"dps": 300e3, "ehp": 25e3}),
         ("elemental resistances maxed, chaos res", {"elemental_resistances": 75, "chaos_resistance": None}),
+        ("chaos res positive", {"chaos_resistance": 1, "damage_type": None}),
+        ("positive chaos resistance and capped fire res", {"chaos_resistance": 1, "fire_resistance": 75}),
         ("bis, mirror tier", {"gear": "mirror"}),
         ("phys to cold", {"damage_type": "cold"}),
         ("nothing too squishy", {"style": "tanky"}),
