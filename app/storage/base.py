@@ -213,9 +213,7 @@ class ChatHistory(Protocol):
 class EventStore(Protocol):
     """Tool events: written at the start of an attempt, completed once.
 
-    Each write of an event with an epoch raises LeaseLost, and writes nothing, once the build is no longer claimed under
-    that epoch or has ended.
-    """
+    A write of an event with an epoch raises LeaseLost, and writes nothing, once that claim on the build is over."""
 
     @property
     def immediate(self) -> bool:
@@ -235,10 +233,7 @@ class EventStore(Protocol):
         ...
 
     def soon(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do this work on the store when the loop is next free, before anything else is read or durably written.
-
-        Nobody waits for it; it must raise nothing.
-        """
+        """Do this work, which raises nothing, when the loop is free, before anything is read or durably written."""
         ...
 
     async def page(
@@ -295,11 +290,7 @@ class EvaluationStore(Protocol):
     """Runs of evaluation suites, and result files of runs that were made elsewhere."""
 
     async def add(self, run: EvaluationRun) -> None:
-        """Store the run.
-
-        Raises:
-            Conflict: this trial of the task is stored under the label already.
-        """
+        """Store the run; Conflict: this trial of the task is stored under the label already."""
         ...
 
     async def of(self, label: str) -> list[EvaluationRun]:
