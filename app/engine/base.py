@@ -76,8 +76,11 @@ class Session(Protocol):
         """
         ...
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
-        """Commit the changes in order; a change that cannot be made is reported, the others still apply."""
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
+        """Commit the changes in order; a change that cannot be made is reported, the others still apply.
+
+        With `metrics`, the report holds those of the build as it is then, as `what_if` gives them.
+        """
         ...
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:

@@ -14,7 +14,7 @@ from app.core.errors import BadImport, EngineError, EngineGarbage, EngineRefused
 from app.core.spans import QUEUING, SpanKind, span
 from app.engine.channel import BIG_BYTES, Channel
 from app.engine.files.xml import canonical
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.blueprint import Blueprint, Change, Deallocate, apply_changes
 from app.model.stats import BuildReport, Inspection, Stats
 
@@ -23,6 +23,9 @@ Outputs = dict[str, float]
 _OUTPUTS = TypeAdapter(list[dict[str, FiniteFloat]])
 _BLUEPRINT = TypeAdapter(Blueprint)
 _TEXT = TypeAdapter(str)
+_REPORT = TypeAdapter(BuildReport)
+_STATS = TypeAdapter(Stats)
+_INSPECTION = TypeAdapter(Inspection)
 
 
 @dataclass(frozen=True)
@@ -101,10 +104,18 @@ class ProcessSession:
             self._truth = _Truth(clean)
             return report
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
-        """Commit the changes in order; a change that cannot be made is reported, the others still apply."""
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
+        """Commit the changes in order; with `metrics`, the report holds those of the build as it is then."""
         async with self._turn():
-            report = await self._apply(await self._ready(), changes)
+            channel = await self._ready()
+            report = await self._apply(channel, changes)
+            if metrics:
+                try:
+                    (outputs,) = await self._what_if(channel, [[]], metrics)
+                except BaseException:
+                    channel.close()  # it holds what is not committed: whoever asks again must find the build before
+                    raise
+                report = changed(report, outputs=outputs)
             self._truth.commit(changes, report)
             return report
 
@@ -119,11 +130,11 @@ class ProcessSession:
 
     async def stats(self) -> Stats:
         """Return the numbers of the current build after a full recalculation."""
-        return await self.ask("stats", {}, TypeAdapter(Stats))
+        return await self.ask("stats", {}, _STATS)
 
     async def inspect(self) -> Inspection:
         """Return requirements, warnings, unparsed lines, idle gems and point counts of the current build."""
-        return await self.ask("inspect", {}, TypeAdapter(Inspection))
+        return await self.ask("inspect", {}, _INSPECTION)
 
     async def blueprint(self) -> Blueprint:
         """Return the current build as a blueprint."""
@@ -224,7 +235,7 @@ class ProcessSession:
         return await self._report(channel, "apply", {"changes": [_json(change) for change in changes]})
 
     async def _report(self, channel: Channel, op: str, args: dict[str, Any]) -> BuildReport:
-        return await self._shaped(channel, op, args, TypeAdapter(BuildReport), self._limits.call_deadline_s)
+        return await self._shaped(channel, op, args, _REPORT, self._limits.call_deadline_s)
 
     async def _what_if(
         self, channel: Channel, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]

@@ -145,7 +145,11 @@ class Inspection(Model):
 
 
 class BuildReport(Model):
-    """The answer to loading a blueprint or committing changes: what could not be done, in words."""
+    """The answer to loading a blueprint or committing changes: what could not be done, in words.
+
+    `outputs`: the figures of the build with the changes that were asked for at once; None where none were.
+    """
 
     dropped_nodes: list[int] = Field(default_factory=list)
     problems: list[str] = Field(default_factory=list)
+    outputs: dict[str, float] | None = None

@@ -42,8 +42,11 @@ class Incumbent:
 
     async def measure(self) -> float:
         """Score the committed build again."""
-        self.outputs = (await self.outputs_of([[]]))[0]
-        self.score = self.objective.score(self.outputs)
+        return self._measured((await self.outputs_of([[]]))[0])
+
+    def _measured(self, outputs: Outputs) -> float:
+        self.outputs = outputs
+        self.score = self.objective.score(outputs)
         return self.score
 
     async def outputs_of(self, candidates: Sequence[Sequence[Change]]) -> list[Outputs]:
@@ -60,12 +63,14 @@ class Incumbent:
     async def commit(self, changes: Sequence[Change]) -> float:
         """Commit the changes and return the gain; passives that the engine drops leave the blueprint too."""
         before = self.score
-        report = await self.session.apply(changes)
+        report = await self.session.apply(changes, self.objective.metrics)
         self.blueprint = apply_changes(self.blueprint, changes)
         if report.dropped_nodes:
             self.blueprint = apply_changes(self.blueprint, [Deallocate(nodes=sorted(report.dropped_nodes))])
-        await self.measure()
-        return self.score - before
+        if report.outputs is None:
+            return await self.measure() - before
+        self.trials += 1
+        return self._measured(report.outputs) - before
 
     async def rewind(self, blueprint: Blueprint) -> None:
         """Go back to an earlier blueprint of this incumbent."""

@@ -53,9 +53,12 @@ class ParallelSession:
         """Load the file everywhere."""
         return (await asyncio.gather(*(s.load(xml) for s in self._sessions)))[0]
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
-        """Commit the changes everywhere."""
-        return (await asyncio.gather(*(s.apply(changes) for s in self._sessions)))[0]
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
+        """Commit the changes everywhere; the first session's figures are told."""
+        first, *others = self._sessions
+        reports = await asyncio.gather(first.apply(changes, metrics), *(s.apply(changes) for s in others))
+        self.trials += bool(metrics)
+        return reports[0]
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
         """Try the candidates, in parts that whichever session is free takes next; return the outputs in their order.
@@ -187,15 +190,17 @@ class LoadedSession:
         """
         raise InvalidTransition("the file of a refinement is its parent's")
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
         """Commit the changes; passives that the engine drops are gone for good.
+
+        Where trials are made under a prefix, there are no figures without it: the report holds none.
 
         Raises:
             InvalidTransition: they touch what must stay.
         """
         if self._forbidden(changes):
             raise InvalidTransition("a refinement must not touch what is locked")
-        report = await self._inner.apply(changes)
+        report = await self._inner.apply(changes, () if self._trial_prefix else metrics)
         dropped = [Deallocate(nodes=report.dropped_nodes)] if report.dropped_nodes else []
         self._commit([*changes, *dropped])
         return report

@@ -20,7 +20,7 @@ from app.model.facts import AffixFact, BaseFact, ClassFact, EdgeFact, GemFact, N
 from app.model.names import Phase
 from app.model.stats import BuildReport, EngineVersion, Inspection, Stats
 from app.tools.cache import RAW, Cacheable, Codec, json_codec
-from app.tools.payload import canonical_digest
+from app.tools.payload import canonical_digest, decoded_argument
 from app.tools.runner import ToolRunner
 from app.tools.scope import Scope
 
@@ -244,22 +244,27 @@ class RecordedSession:
         self._content = _sha256(xml)
         return report
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
-        """Commit the changes in order; a change that cannot be made is reported, the others still apply."""
-        args = {"changes": list(changes), **self._about()}
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
+        """Commit the changes in order; with `metrics`, the report holds those of the build as it is then."""
+        written = _CHANGES.dump_json(list(changes))
+        args = {
+            "changes": decoded_argument(written),
+            **({"metrics": list(metrics)} if metrics else {}),
+            **self._about(),
+        }
         executed = False
 
         async def execute() -> BuildReport:
             nonlocal executed
             await self._catch_up()
-            report = await self._inner.apply(changes)
+            report = await self._inner.apply(changes, metrics)
             executed = True
             return report
 
         report: BuildReport = await self._record("apply", args, execute, _REPORT)
         if not executed:
             self._behind.append(lambda: self._inner.apply(changes))
-        self._content = _sha256(self._content.encode() + _CHANGES.dump_json(list(changes)))
+        self._content = _sha256(self._content.encode() + written)
         return report
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:

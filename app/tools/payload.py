@@ -14,7 +14,7 @@ from typing import Any
 
 import rfc8785
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 PREVIEW_BYTES = 2048
 ARGUMENT_BYTES = 2048
@@ -87,6 +87,11 @@ _MARKS = (b".0", b"e+", b"e-")
 _OWN_NUMBERS = re.compile(rb"(\.0|[0-9]e[+-][0-9]+)[],}]")
 """What Python writes otherwise than RFC 8785 is whole floats and those with an exponent, besides the order of keys that
 are not ASCII. It is looked for in strings as well: then the answer is the same, only slower."""
+
+
+def decoded_argument(data: bytes) -> Any:
+    """Return an argument that is JSON already as a record keeps it: too large, its hash and size stand for it."""
+    return from_json(data) if len(data) <= ARGUMENT_BYTES else digest_bytes(data).reference()
 
 
 def _shown(value: Any) -> Any:

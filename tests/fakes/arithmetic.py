@@ -108,11 +108,12 @@ class ArithmeticSession:
     async def load(self, xml: bytes) -> BuildReport:
         return await self.build(Blueprint.model_validate_json(xml))
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
         after = apply_changes(self.held, changes)
         dropped = self._cut_off(after)
         self.held = after.model_copy(update={"nodes": [n for n in after.nodes if n.id not in dropped]})
-        return BuildReport(dropped_nodes=dropped)
+        outputs = (await self.what_if([[]], metrics))[0] if metrics else None
+        return BuildReport(dropped_nodes=dropped, outputs=outputs)
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
         self._engine.trials += len(candidates)

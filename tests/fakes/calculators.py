@@ -83,10 +83,10 @@ class FakeSession:
         self._engine.fail("load")
         return BuildReport()
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
         self._engine.fail("apply")
         self._blueprint = apply_changes(self._blueprint, changes)
-        return BuildReport()
+        return BuildReport(outputs=(await self.what_if([[]], metrics))[0] if metrics else None)
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
         self._engine.fail("what_if")

@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import EngineCrashed, EngineGarbage, EngineHung, EngineMissing, EngineRefused, UnknownFact
+from app.core.errors import (
+    EngineCrashed,
+    EngineError,
+    EngineGarbage,
+    EngineHung,
+    EngineMissing,
+    EngineRefused,
+    UnknownFact,
+)
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, SetConfig
 from tests.unit.engine.conftest import Script, open_engine
@@ -117,6 +125,23 @@ async def test_a_crash_while_committing_leaves_nothing_half_done(engine: Process
 
         await session.apply(changes)
 
+        assert (await session.stats()).get("Sum") == 100
+
+
+@pytest.mark.parametrize("kind", ["crash", "raise"])
+async def test_changes_whose_figures_cannot_be_told_are_not_committed(
+    engine: ProcessEngine, script: Script, kind: str
+) -> None:
+    changes = [Allocate(nodes=[PassiveNode(id=40)])]
+    async with engine.session() as session:
+        await session.build(script.build(kind, op="what_if"))
+        with pytest.raises(EngineError):
+            await session.apply(changes, ["Nodes"])
+        assert (await session.stats()).get("Sum") == 60
+
+        report = await session.apply(changes, ["Nodes"])
+
+        assert report.outputs == {"Nodes": 4.0, "Asked": 1.0}
         assert (await session.stats()).get("Sum") == 100
 
 

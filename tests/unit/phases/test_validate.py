@@ -103,7 +103,7 @@ class FixedSession:
     async def load(self, xml: bytes) -> BuildReport:
         raise NotImplementedError
 
-    async def apply(self, changes: Sequence[Change]) -> BuildReport:
+    async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
         raise NotImplementedError
 
     async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:

@@ -66,6 +66,14 @@ async def test_changes_reach_every_session() -> None:
     assert {found["DPS"] for found in outputs} == {102.0}
 
 
+async def test_figures_of_what_was_committed_are_those_of_an_empty_trial() -> None:
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(3)) as parallel:
+        report = await parallel.apply(CANDIDATES[0], ["DPS"])
+        assert parallel.trials == 1
+        assert [report.outputs] == await parallel.what_if([[]], ["DPS"])
+        assert (await parallel.apply(CANDIDATES[0])).outputs is None
+
+
 async def test_goes_on_with_fewer_sessions_than_asked() -> None:
     async with asyncio.timeout(5), open_parallel(NarrowEngine(WORLD), START, Sharing(4), patience_s=0.01) as parallel:
         assert len(await parallel.what_if(CANDIDATES, ["DPS"])) == len(CANDIDATES)

@@ -19,7 +19,7 @@ from tests.unit.engine.sketch.samples import RECIPES, Builder, Recipe
 
 def export(backend: SketchBackend, blueprint: Blueprint) -> str:
     report = backend.handle("build", {"blueprint": blueprint.model_dump(mode="json")})
-    assert report == {"dropped_nodes": [], "problems": []}
+    assert report == {"dropped_nodes": [], "problems": [], "outputs": None}
     xml = backend.handle("export", {})
     assert isinstance(xml, str)
     return xml
@@ -58,7 +58,7 @@ def test_what_is_written_is_read_back(backend: SketchBackend, builder: Builder, 
     values = backend.handle("stats", {})
     report = backend.handle("load", {"xml": xml})
 
-    assert report == {"dropped_nodes": [], "problems": []}
+    assert report == {"dropped_nodes": [], "problems": [], "outputs": None}
     assert backend.handle("stats", {}) == values
     assert backend.handle("export", {}) == xml
 
