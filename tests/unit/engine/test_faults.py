@@ -76,7 +76,9 @@ def crowded(processor: int, others: int) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         crowd = []
         for _ in range(others):
-            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE))
+            # Each in a session of its own: Linux may share a processor between sessions first, then between processes.
+            starting = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+            other = stack.enter_context(starting)
             stack.callback(other.kill)
             os.sched_setaffinity(other.pid, {processor})
             crowd.append(other)
