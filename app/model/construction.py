@@ -112,11 +112,11 @@ class StageNotes(Sparse):
 
     `evaluations`: candidates that the engine has tried for this build, `for_ideas` those that the reasoner's own
     trials, choices and proposals took, on drafts too, `for_look` those of the last look. `objective`: score of the
-    measured build. `reopened`: questions that were answered anew since the last construction. `nearest_modelled`: a
-    skill with a calculated rate, where the main skill has none. `tolerated`: shortfalls within tolerance, in words.
-    `remembered` is what memory said, `recollected` what was taken of it, `incumbent` the remembered build as it was
-    loaded. `weapon_sets`: what the points of either weapon set are spent on, or why on the same. `parent`, `levers`
-    (in their order) and `hints` (by lever) belong to refinements.
+    measured build, `flask_mana` what all charges of its mana flask recover. `reopened`: questions that were answered
+    anew since the last construction. `nearest_modelled`: a skill with a calculated rate, where the main skill has none.
+    `tolerated`: shortfalls within tolerance, in words. `remembered` is what memory said, `recollected` what was taken
+    of it, `incumbent` the remembered build as it was loaded. `weapon_sets`: what the points of either weapon set are
+    spent on, or why on the same. `parent`, `levers` (in their order) and `hints` (by lever) belong to refinements.
     """
 
     reopened: list[SubProblemName] = Field(default_factory=list)
@@ -124,6 +124,7 @@ class StageNotes(Sparse):
     for_ideas: int = 0
     for_look: int = 0
     objective: float | None = None
+    flask_mana: float = 0.0
     nearest_modelled: str | None = None
     gear_made: bool = False
     weapon_sets: str = ""

@@ -249,7 +249,7 @@ def _not_in_file(view: BuildView, xml: bytes) -> list[str]:
     root = read(xml)
     skills = active(root, "SkillSet")  # what is only in a levelling loadout is not in the build
     enabled = [gem for gem in (root if skills is None else skills).iter("Gem") if gem.get("enabled") != "false"]
-    gems, have = ({gem.get(name) or "" for gem in enabled} for name in ("nameSpec", "gemId"))
+    gems, have = ({_last(gem.get(name) or "") for gem in enabled} for name in ("nameSpec", "gemId"))
     own = next(root.iter("Build"))
     decided = {name: sub.decision for name, sub in view.sub_problems.items() if sub.decision is not None}
     built = {name: one.built for name, one in decided.items() if one.built is not None}
@@ -266,11 +266,18 @@ def _not_in_file(view: BuildView, xml: bytes) -> list[str]:
             faults.append(f"{plan} was decided on, {told} was built, and that is not told")
     spirit = built.get(Q.SPIRIT_ALLOCATION)
     left = (
-        [key for key in decided[Q.SPIRIT_ALLOCATION].choice.get("skill_ids", []) if key not in have] if spirit else []
+        [key for key in decided[Q.SPIRIT_ALLOCATION].choice.get("skill_ids", []) if _last(key) not in have]
+        if spirit
+        else []
     )
     if spirit is not None and left and "decided on" not in spirit.reason:
         faults.append(f"{len(left)} Spirit skills were decided on and are not there, and that is not told")
     return faults
+
+
+def _last(key: str) -> str:
+    """Return the last part of a gem's path: Path of Building's data and its files name the folders differently."""
+    return key.rpartition("/")[2]
 
 
 def _unfounded(view: BuildView, state: BuildState) -> list[str]:
@@ -292,10 +299,13 @@ def _level(view: BuildView) -> str:
 
 def objective_of(view: BuildView, demands: Demands) -> float | None:
     """Return the score of a build under these demands, damage and effective hit points weighed alike, so that builds
-    with weights of their own can be compared; in e-folds, None without figures."""
+    with weights of their own can be compared; in e-folds, None without figures. A mana flask pays for skills as in the
+    search."""
     if view.stats is None:
         return None
-    return Objective(demands.floors).score({**view.stats.values, DPS: view.stats.dps or 0.0})
+    return Objective(demands.floors, flask_mana=view.flask_mana).score(
+        {**view.stats.values, DPS: view.stats.dps or 0.0}
+    )
 
 
 def demands_on(view: BuildView) -> Demands:

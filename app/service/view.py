@@ -162,7 +162,8 @@ class SetAsideView(Model):
 
 
 class BuildView(Model):
-    """A build: what was asked, how far it is, what was decided and what came out; `wishes` are asked and reached."""
+    """A build: what was asked, how far it is, what was decided and what came out; `wishes` are asked and reached,
+    `flask_mana` is what all charges of the mana flask recover."""
 
     id: str
     prompt: str
@@ -192,6 +193,7 @@ class BuildView(Model):
     experiments: list[Experiment]
     exploration: Exploration | None
     race: RaceView | None
+    flask_mana: float
     created_at: datetime
     updated_at: datetime
     links: dict[str, str]
@@ -303,6 +305,7 @@ def view_of(record: BuildRecord) -> BuildView:
         experiments=record.state.experiments,
         exploration=_exploration(record.state),
         race=race_view(record.state.race),
+        flask_mana=record.state.construction.notes.flask_mana,
     )
 
 

@@ -246,9 +246,11 @@ class ConstructPhase:
             await session.build(ctx.state.blueprint)
             stats, inspection = await session.stats(), await session.inspect()
             xml = await session.export()
-            worth = await _worth(search_context(ctx, plan, session, ctx.state.blueprint), stats, inspection)
+            search = search_context(ctx, plan, session, ctx.state.blueprint)
+            notes = changed(progress.notes, flask_mana=await flask_mana(search))
         broken = broken_assumption(ctx.state.blueprint, stats, inspection)
-        done = ConstructProgress(done=[*progress.done, MEASURE], notes=changed(progress.notes, objective=worth))
+        notes = changed(notes, objective=_worth(search, notes.flask_mana, stats, inspection))
+        done = ConstructProgress(done=[*progress.done, MEASURE], notes=notes)
         state = changed(
             ctx.state,
             stats=stats,
@@ -288,10 +290,10 @@ def _looks(ctx: PhaseContext) -> bool:
     return ctx.request.effort is not Effort.QUICK
 
 
-async def _worth(ctx: SearchContext, stats: Stats, inspection: Inspection) -> float:
+def _worth(ctx: SearchContext, flask: float, stats: Stats, inspection: Inspection) -> float:
     """Return the score of the measured build: what every stage tried to raise."""
     figures = {**stats.values, DPS: stats.dps or 0.0}
-    objective = replace(objective_for(ctx), flask_mana=await flask_mana(ctx))
+    objective = replace(objective_for(ctx), flask_mana=flask)
     return round(objective.requiring(required_attributes(inspection)).score(figures), 6)
 
 

@@ -75,7 +75,7 @@ async def test_shows_the_fields_of_the_contract_and_those_of_a_refinement(api: h
     record = a_complete_record()
     world.store.put(record)
     body = (await api.get(f"/v1/builds/{record.id}")).json()
-    assert set(body) == {*CONTRACT_FIELDS, "set_aside", "effort", "race"}
+    assert set(body) == {*CONTRACT_FIELDS, "set_aside", "effort", "race", "flask_mana"}
     assert set(body["stats"]) == set(STAT_FIELDS)
     assert body["progress"] == {"done": 0, "total": 0, "label": ""}
     assert body["engine"] == {"name": "sketch", "version": "1"}

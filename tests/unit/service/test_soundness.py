@@ -150,6 +150,22 @@ def test_a_met_wish_and_one_without_effect_are_no_fault() -> None:
     assert faults(record(wishes=[wish(WishState.MET), wish(WishState.NO_EFFECT)])) == {}
 
 
+def test_a_gem_is_there_under_either_folder() -> None:
+    spirit = ("Archmage", "", SpiritChoice(skill_ids=["Metadata/Items/Gems/archmage"]))
+    assert faults(record(told={Q.SPIRIT_ALLOCATION: spirit})) == {}
+
+
+def test_a_mana_flask_pays_for_what_is_used() -> None:
+    costly = view_of(record())
+    assert costly.stats is not None
+    values = {**costly.stats.values, "ManaUnreserved": 500.0, "ManaPerSecondCost": 200.0, "ManaRegenRecovery": 50.0}
+    costly = changed(costly, stats=changed(costly.stats, values=values))
+    dry, drinking = (objective_of(changed(costly, flask_mana=mana), demands_on(costly)) for mana in (0.0, 5000.0))
+    assert dry is not None
+    assert drinking is not None
+    assert drinking > dry + 0.5
+
+
 def test_builds_are_held_against_the_same_demands() -> None:
     good, better = view_of(record()), view_of(record(dps=60_000.0))
     demands = demands_on(good)
