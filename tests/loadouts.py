@@ -110,10 +110,19 @@ def passives(one: Seen, state: BuildState) -> list[int]:
 
 @dataclass(frozen=True)
 class Trees:
-    """Damage and effective hit points of two trees of the same size on the same character."""
+    """Damage and effective hit points of two trees of the same size on the same character.
+
+    `worth`: how good the first is by all that counts at the level, in e-folds more than the other.
+    """
 
     own: tuple[float, float]
     other: tuple[float, float]
+    worth: float
+
+    @property
+    def share(self) -> float:
+        """How good the first is by all that counts at the level, the other being 1."""
+        return math.exp(self.worth)
 
     @property
     def ratio(self) -> float:
@@ -122,7 +131,7 @@ class Trees:
 
     def __str__(self) -> str:
         own, other = (f"{one[0]:,.0f} DPS / {one[1]:,.0f} EHP" for one in (self.own, self.other))
-        return f"{self.ratio:.3f} ({own} against {other})"
+        return f"{self.ratio:.3f} ({own} against {other}), {self.share:.3f} by what counts"
 
 
 def context_of(record: BuildRecord, state: BuildState, engine: Engine) -> SearchContext:
@@ -149,7 +158,7 @@ async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[P
         bare = incumbent.blueprint
         await incumbent.commit([Allocate(nodes=order)])
         await incumbent.learn_requirements()
-        own = incumbent.outputs
+        own, score = incumbent.outputs, incumbent.score
         await incumbent.rewind(bare)
         if other is not None:
             await incumbent.commit([Allocate(nodes=list(other))])
@@ -158,4 +167,4 @@ async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[P
             search = TreeSearch(incumbent, graph, ctx.plan.scaling.keywords, limits=limits, sockets=sockets)
             await search.spend(points)
         found = incumbent.outputs
-    return Trees((own[DPS], own[EHP]), (found[DPS], found[EHP]))
+    return Trees((own[DPS], own[EHP]), (found[DPS], found[EHP]), score - incumbent.score)

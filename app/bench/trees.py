@@ -6,6 +6,7 @@ A file is measured as it is: with the tree of its own version, its author's skil
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -168,6 +169,9 @@ class FullScan:
 ENOUGH = 0.995
 """Share of the full scan's gain at which the search counts as equal to it."""
 
+NEAR = 0.97
+"""Share of the objective of a tree begun from the author's at which one begun from nothing counts as equal to it."""
+
 KEPT = (EHP, *RESISTANCES, CHAOS_RESISTANCE, *ATTRIBUTE_METRICS.values())
 """What must not be lower than the author's."""
 
@@ -195,6 +199,7 @@ async def measure(
         "count": len(rows),
         "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
         "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
+        "scratch_near": sum(row["scratch_share"] >= NEAR for row in rows),
         "trials": sum(run["trials"] for row in rows for run in row["runs"]),
         "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
     }
@@ -210,7 +215,8 @@ def _in_words(row: dict[str, Any]) -> str:
     scan = f"; {row['scan']}" if "scan" in row else ""
     return (
         f"{row['build']} ({row['skill']}): DPS {row['author_dps']} -> {row['dps']} ({row['ratio']} x), "
-        f"EHP {row['author_ehp']} -> {row['ehp']}, points {row['points'][0]} -> {row['points'][1]}{lower}; {runs}{scan}"
+        f"EHP {row['author_ehp']} -> {row['ehp']}, points {row['points'][0]} -> {row['points'][1]}{lower}; "
+        f"begun from nothing {row['scratch_share']} x begun from the author's; {runs}{scan}"
     )
 
 
@@ -233,13 +239,15 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
             await fresh.load(case.xml)
             await fresh.apply([*case.setup, *run.changes])
             run.outputs, run.points = (await fresh.what_if([[]], METRICS))[0], (await fresh.inspect()).points["used"]
-    found = max(runs, key=lambda run: _objective(case.author).score(run.outputs))
+    scores = [_objective(case.author).score(run.outputs) for run in runs]
+    found = runs[scores.index(max(scores))]
     return {
         "build": case.name,
         "skill": case.skill,
         "points": [case.points, found.points],
         "start": found.start,
         **compared(case.author, found.outputs),
+        "scratch_share": round(math.exp(scores[1] - scores[0]), 4),
         "runs": [run.figures() for run in runs],
         **scanned,
     }
