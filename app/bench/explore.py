@@ -15,6 +15,7 @@ from app.core.errors import InputError
 from app.engine.base import Engine
 from app.knowledge.values import words_of
 from app.model.constraints import INVARIANTS
+from app.model.names import Outcome
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice, Option
@@ -114,17 +115,26 @@ def request_for(request: BuildRequest, option: Option) -> BuildRequest:
 async def compared(
     services: Services, kept: Kept, request: BuildRequest, offered: Sequence[Option], candidates: int
 ) -> Row:
-    """Return what became of one prompt: every candidate's build, the race's and that of tastes."""
+    """Return what became of one prompt: every candidate's build, the race's and that of tastes.
+
+    The best is that of the builds that have what was asked for, where any has: a skill that deals other damage than the
+    prompt wants may score higher, and nobody asked for it; such a choice is behind nothing, and near nothing. What
+    scores highest whatever it is stands beside as `best_of_all`.
+    """
     chosen = drawn(offered, candidates, request.prompt)
     rows = [await built(services, kept, request_for(request, option), option.name) for option in chosen]
     own = {
         "race": await built(services, kept, request, "race"),
         "tastes": await built(services, kept, request_for(request, offered[0]), offered[0].name),
     }
-    known = [row["objective"] for row in (*rows, *own.values()) if row["objective"] is not None]
-    best = max(known, default=None)
-    told = {who: {**row, "behind": behind(row["objective"], best)} for who, row in own.items()}
-    return {"prompt": request.prompt, "allowed": len(offered), "best": best, "candidates": rows, **told}
+    known = [row for row in (*rows, *own.values()) if row["objective"] is not None]
+    as_asked = [row for row in known if row["outcome"] == Outcome.VALIDATED.value] or known
+    best, best_of_all = (max((row["objective"] for row in some), default=None) for some in (as_asked, known))
+    told = {
+        who: {**row, "behind": behind(row["objective"], best) if row in as_asked else None} for who, row in own.items()
+    }
+    figures = {"allowed": len(offered), "best": best, "best_of_all": best_of_all}
+    return {"prompt": request.prompt, **figures, "candidates": rows, **told}
 
 
 def behind(objective: float | None, best: float | None) -> float | None:
@@ -154,4 +164,7 @@ async def built(services: Services, kept: Kept, request: BuildRequest, name: str
 def line_of(row: Mapping[str, Any]) -> str:
     """Return a prompt's result in a line."""
     told = [f"{who} {row[who].get('delivery')}: {row[who]['behind']} behind" for who in WHO]
-    return f"{row['prompt']!r}: {len(row['candidates'])} of {row['allowed']}, best {row['best']}; {'; '.join(told)}"
+    best = f"best {row['best']}"
+    if row["best_of_all"] != row["best"]:
+        best += f" ({row['best_of_all']} without what was asked for)"
+    return f"{row['prompt']!r}: {len(row['candidates'])} of {row['allowed']}, {best}; {'; '.join(told)}"

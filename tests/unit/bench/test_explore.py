@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.bench.builds import Kept
-from app.bench.explore import PROMPTS, behind, built, drawn, measure, request_for
+from app.bench.explore import PROMPTS, behind, built, compared, drawn, line_of, measure, request_for
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.model.record import BuildRequest
@@ -46,6 +46,27 @@ async def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     services: Services = None  # type: ignore[assignment]
     known = await built(services, Kept(tmp_path / "explore.json"), BuildRequest(prompt="anything"), "way 1")
     assert known == {"name": "way 1", "objective": 1.0}
+
+
+async def test_a_build_that_misses_what_was_asked_for_is_not_the_best(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "explore.json")
+    request, ways = BuildRequest(prompt="cold bow"), [option(number) for number in range(3)]
+    scores = {
+        "way 0": (3.0, "caveats"),
+        "way 1": (2.0, "validated"),
+        "way 2": (1.0, "caveats"),
+        "race": (1.9, "validated"),
+    }
+    for name, (objective, outcome) in scores.items():
+        await kept.keep(
+            f"cold bow | None | normal | {name}", {"name": name, "objective": objective, "outcome": outcome}
+        )
+    services: Services = None  # type: ignore[assignment]
+    row = await compared(services, kept, request, ways, 3)
+    assert (row["best"], row["best_of_all"]) == (2.0, 3.0)
+    assert row["race"]["behind"] == pytest.approx(0.1)
+    assert row["tastes"]["behind"] is None, "the first of tastes misses what was asked for"
+    assert "best 2.0 (3.0 without what was asked for)" in line_of(row)
 
 
 @pytest.mark.slow
