@@ -38,7 +38,7 @@ from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_
 from app.search.incumbent import Incumbent
 from app.search.objective import METRICS, Objective
 from app.search.passives.graph import PassiveGraph, Route
-from app.search.passives.tree import TreeSearch
+from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import MOST, anchors, assignable, assignment, of_set, set_in_use
 from app.search.sessions import ParallelSession
 from app.wiring import ConfiguredEngines
@@ -97,10 +97,14 @@ async def read_build(engine: Engine, path: Path) -> AuthoredBuild:
     return AuthoredBuild(path.stem, xml, blueprint, tree, main, gems[0].name if gems else "", author, points)
 
 
-async def tree_search(incumbent: Incumbent, case: AuthoredBuild) -> tuple[TreeSearch, WeaponSet]:
+async def tree_search(
+    incumbent: Incumbent, case: AuthoredBuild, keystones: bool = False
+) -> tuple[TreeSearch, WeaponSet]:
     """Return a search over the tree of the build's own version, and the weapon set in use.
 
-    What the search does not understand stays as it is: passives that hang on nothing, and those of the idle set.
+    With `keystones` it never gives the author's back: gear and skills may rest on them, as a shield beside a two-handed
+    mace does on Giant's Blood. What the search does not understand stays as it is: passives that hang on nothing, and
+    those of the idle set.
     """
     in_use = await set_in_use(incumbent)
     idle = frozenset(n.id for n in of_set(incumbent.blueprint, 2 if in_use == 1 else 1))
@@ -118,8 +122,13 @@ async def tree_search(incumbent: Incumbent, case: AuthoredBuild) -> tuple[TreeSe
     centres = [at[node] for node, text in sockets.items() if "Radius" in text]
     near = (n.id for n in case.tree.nodes for c in centres if (n.x - c.x) ** 2 + (n.y - c.y) ** 2 <= FAR**2)
     kept = anchors(whole, owned - idle, idle) | bridges
-    return TreeSearch(incumbent, graph, fixed=kept, local=frozenset(near)), in_use
+    if keystones:
+        kept |= frozenset(n for n in owned & graph.nodes.keys() if graph.nodes[n].kind == "keystone")
+    return TreeSearch(incumbent, graph, fixed=kept, local=frozenset(near), limits=LIMITS), in_use
 
+
+LIMITS = TreeLimits(moves=4, trials=12_000)
+"""As far as a deep build goes."""
 
 REACH = 7
 AIMS = frozenset({"notable", "keystone", "socket", "normal"})
@@ -172,6 +181,9 @@ ENOUGH = 0.995
 NEAR = 0.97
 """Share of the objective of a tree begun from the author's at which one begun from nothing counts as equal to it."""
 
+STARTS = ("author", "scratch", "keystones")
+"""Where searches begin: with the author's tree, with nothing, and with nothing but what leads to his keystones."""
+
 KEPT = (EHP, *RESISTANCES, CHAOS_RESISTANCE, *ATTRIBUTE_METRICS.values())
 """What must not be lower than the author's."""
 
@@ -200,6 +212,7 @@ async def measure(
         "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
         "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
         "scratch_near": sum(row["scratch_share"] >= NEAR for row in rows),
+        "keystones_near": sum(max(row["scratch_share"], row["keystones_share"]) >= NEAR for row in rows),
         "trials": sum(run["trials"] for row in rows for run in row["runs"]),
         "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
     }
@@ -216,7 +229,8 @@ def _in_words(row: dict[str, Any]) -> str:
     return (
         f"{row['build']} ({row['skill']}): DPS {row['author_dps']} -> {row['dps']} ({row['ratio']} x), "
         f"EHP {row['author_ehp']} -> {row['ehp']}, points {row['points'][0]} -> {row['points'][1]}{lower}; "
-        f"begun from nothing {row['scratch_share']} x begun from the author's; {runs}{scan}"
+        f"begun from nothing {row['scratch_share']} x begun from the author's, from his keystones alone "
+        f"{row['keystones_share']} x; {runs}{scan}"
     )
 
 
@@ -232,7 +246,7 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
     case = await read_build(engine, path)
     async with AsyncExitStack() as stack:
         parallel = ParallelSession([await stack.enter_async_context(engine.session()) for _ in range(sessions)])
-        runs = [await _run(parallel, case, start) for start in ("author", "scratch")]
+        runs = [await _run(parallel, case, start) for start in STARTS]
         scanned = await _scanned(parallel, case) if scan else {}
     for run in runs:  # a session that has held nothing else tells what the changes are worth
         async with engine.session() as fresh:
@@ -247,7 +261,9 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
         "points": [case.points, found.points],
         "start": found.start,
         **compared(case.author, found.outputs),
-        "scratch_share": round(math.exp(scores[1] - scores[0]), 4),
+        **{
+            f"{start}_share": round(math.exp(score - scores[0]), 4) for start, score in zip(STARTS, scores, strict=True)
+        },
         "runs": [run.figures() for run in runs],
         **scanned,
     }
@@ -281,7 +297,7 @@ async def _scanned(parallel: ParallelSession, case: AuthoredBuild) -> dict[str, 
 
 
 async def _prepared(
-    parallel: ParallelSession, case: AuthoredBuild, objective: Objective
+    parallel: ParallelSession, case: AuthoredBuild, objective: Objective, keystones: bool = False
 ) -> tuple[TreeSearch, WeaponSet, int]:
     """Return a search over the author's tree, the weapon set in use, and the points that are spent.
 
@@ -291,7 +307,7 @@ async def _prepared(
     await parallel.apply(case.setup)
     incumbent = Incumbent(parallel, case.blueprint, objective)
     await incumbent.measure()
-    search, in_use = await tree_search(incumbent, case)
+    search, in_use = await tree_search(incumbent, case, keystones)
     await incumbent.commit(assignment(incumbent.blueprint, [], in_use))
     return search, in_use, search.spent
 
@@ -322,10 +338,10 @@ class TreeRun:
 
 
 async def _run(parallel: ParallelSession, case: AuthoredBuild, start: str) -> TreeRun:
-    """Search from the author's tree, or from an empty one."""
+    """Search from one of `STARTS`."""
     begun = time.monotonic()
-    search, in_use, points = await _prepared(parallel, case, _objective(case.author))
-    if start == "scratch":
+    search, in_use, points = await _prepared(parallel, case, _objective(case.author), start == "keystones")
+    if start != "author":
         await search.clear()
         await search.spend(points - search.spent)
     await search.improve()

@@ -145,3 +145,22 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
     )
     main = case.main_gem
     return replace(case, skill_weapons=frozenset(weapon_words(main)) if main is not None else frozenset())
+
+
+Reached = float | str | None
+
+
+@dataclass(frozen=True)
+class WishVerdict:
+    """Whether a wish is met; `met` None = nothing that is measured can tell, and `nearest` says what it would need.
+
+    `wish` is in our words, `reached` the figure or name that the file has. `ways` could meet it, least disruptive
+    first.
+    """
+
+    wish: str
+    target: Reached
+    reached: Reached
+    met: bool | None
+    nearest: str | None = None
+    ways: tuple[Suggestion, ...] = ()

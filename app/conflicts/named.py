@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from app.conflicts.case import Case, advice
-from app.conflicts.verdicts import WishVerdict
+from app.conflicts.case import Case, WishVerdict, advice
 from app.knowledge.exclusions import GRANTS, Exclusions
 from app.knowledge.gems import level_required
 from app.knowledge.things import Thing, ThingKind
@@ -118,6 +117,7 @@ def _lines(case: Case, pattern: re.Pattern[str]) -> set[str]:
     bases = [case.bases.get(item.base) for item in case.blueprint.items.values()]
     texts = [line for base in bases if base is not None for line in base.implicits]
     texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
+    texts += [f"Allocates {item.anoint}" for item in case.blueprint.items.values() if item.anoint]
     return {phrase(match[1]) for text in texts for match in pattern.finditer(text)}
 
 

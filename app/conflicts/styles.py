@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from app.conflicts.case import Case, advice
-from app.conflicts.verdicts import WishVerdict
+from app.conflicts.case import Case, WishVerdict, advice
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT, ONE_BUTTON, style_stat
 from app.knowledge.weapons import CASTER, MARTIAL, word_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conflicts.case import Case, advice
+from app.conflicts.case import Case, WishVerdict, advice
 from app.conflicts.items import filling, slots_with_room
-from app.conflicts.verdicts import WishVerdict
 from app.model.base import changed
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import INVARIANTS, Figure, InvariantType, InvariantValue

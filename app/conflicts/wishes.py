@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
-from app.conflicts.case import Case, advice, conflict
+from app.conflicts.case import Case, Reached, WishVerdict, advice, conflict
 from app.conflicts.named import (
     IDENTITY,
     identity_verdict,
@@ -15,7 +15,6 @@ from app.conflicts.named import (
 )
 from app.conflicts.styles import damage_type_verdict, defence_verdict, style_verdict
 from app.conflicts.targets import target_verdict
-from app.conflicts.verdicts import Reached, WishVerdict
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed

@@ -61,7 +61,7 @@ def names_in(blueprint: Blueprint, nodes: Iterable[NodeFact]) -> set[str]:
     owned = {node.id for node in blueprint.nodes}
     found = {node.name for node in nodes if node.id in owned}
     found |= {gem.name for group in blueprint.groups for gem in group.gems}
-    found |= {name for item in blueprint.items.values() for name in (item.title, item.base)}
+    found |= {name for item in blueprint.items.values() for name in (item.title, item.base, item.anoint) if name}
     return {phrase(name) for name in found}
 
 

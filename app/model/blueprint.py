@@ -50,6 +50,7 @@ class GearItem(Model):
     Slots are PoB's: Weapon 1/2, Weapon 1 Swap/Weapon 2 Swap, Helmet, Body Armour, Gloves, Boots, Amulet, Ring 1/2,
     Belt, Charm 1-3, Flask 1 (life), Flask 2 (mana), "Jewel <node id>". `runes` fill the sockets in order, "None" for
     an empty one. `text` (PoB item format) is used for uniques and imported items and then wins over the structure.
+    `anoint`: name of the notable that an amulet allocates beside all that, "" where it does not (or its text says so).
     `active` switches flasks and charms on in the calculation.
     """
 
@@ -64,6 +65,7 @@ class GearItem(Model):
     prefixes: list[AffixRoll] = Field(default_factory=list)
     suffixes: list[AffixRoll] = Field(default_factory=list)
     text: str | None = None
+    anoint: str = ""
     active: bool = True
 
 

@@ -39,7 +39,8 @@ class GearLimits(Model):
     `max_affixes`: lines of a rare that may serve the build; what else is on it is left to chance.
     `rare_uniques`: also those that only one boss drops or hardly anybody finds; `gone_uniques`: also those that cannot
     be obtained any more, which only somebody who has one can wear. `named`: names of what the user asked for, uniques
-    among it: these may be worn whatever the tier, and do not count.
+    among it: these may be worn whatever the tier, and do not count. `emotions`: how many of `EMOTIONS`, the commonest
+    first, anoint an amulet; 0 = it is not anointed.
     """
 
     max_affixes: int
@@ -48,6 +49,7 @@ class GearLimits(Model):
     rare_uniques: bool = False
     gone_uniques: bool = False
     named: list[str] = Field(default_factory=list)
+    emotions: int = 0
 
 
 class Floors(Model):
@@ -109,6 +111,19 @@ _GEAR = {
 All lines that the search chooses serve the build. Of the five or six that a player's rare carries by far not all do, so
 a tier has fewer; the tiers were set with `bench gear`, which puts our rares on players' builds.
 """
+EMOTIONS = (
+    "Ire", "Guilt", "Greed", "Paranoia", "Envy", "Disgust", "Despair", "Fear", "Suffering", "Isolation",
+)  # fmt: skip
+"""What amulets are anointed with, three at a time, from the commonest to the rarest; a few passives ask for others, and
+the search leaves those alone. Source: Path of Building 0.20 lists them in this order (Classes/NotableDBControl.lua)."""
+
+_EMOTIONS = {GearTier.STARTER: 6, GearTier.MID: 8, GearTier.ENDGAME: 10, GearTier.MIRROR: 10}
+"""How many of them the tier can pay. Of real players one at level 71 used the sixth, one at 89 the eighth, and of seven
+from level 85 on five the ninth or tenth (their files, amulets only)."""
+
+ANOINTED_FROM = 65
+"""Emotions come from maps: before this level there are hardly any."""
+
 QUEST_PASSIVE_POINTS = 24
 """What twelve quests give, two weapon set points each (they can be spent as plain points): in act 1 The Crowbell and
 Una's Lute, in act 2 Kabala and The Final Letter, in act 3 Mighty Silverfist and Blood Sacrifice, in act 4 Blind Beast
@@ -190,6 +205,7 @@ def gear_limits(gear: GearTier, level: int) -> GearLimits:
         max_affix_level=min(level, affix_level),
         max_uniques=uniques,
         rare_uniques=gear.has_rarities,
+        emotions=_EMOTIONS[gear] if level >= ANOINTED_FROM else 0,
     )
 
 

@@ -60,6 +60,7 @@ class NodeFact(Model):
 
     `unparsed`: lines that the engine counts as nothing. `unlocked_by`: passives that must be allocated first.
     `choice_of`: the passive of which this is one of several exclusive options. `cost` 0 for such options, else 1.
+    `recipe`: the emotions that anoint an amulet with it, empty where none do.
     """
 
     id: int
@@ -74,6 +75,7 @@ class NodeFact(Model):
     unlocked_by: list[int] = Field(default_factory=list)
     choice_of: int | None = None
     cost: int = 1
+    recipe: list[str] = Field(default_factory=list)
 
 
 class EdgeFact(Model):

@@ -23,7 +23,7 @@ class SearchLimits:
     per point. `short_list`: how many supports go on after each was tried alone. `exchanges`: whether supports are
     exchanged once a set is full. `uniques`: whether unique items that nobody named are tried. `all_jewels`: whether
     affixes of jewels are tried that do not speak of the plan's words. `at_once`: whether attribute passives are
-    switched together.
+    switched together. `anoints`: notables that are tried on the amulet.
     """
 
     growing: TreeLimits
@@ -37,6 +37,7 @@ class SearchLimits:
     uniques: bool = True
     all_jewels: bool = True
     at_once: bool = False
+    anoints: int = 160
 
 
 LIMITS: Mapping[Effort, SearchLimits] = {
@@ -52,14 +53,16 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         uniques=False,
         all_jewels=False,
         at_once=True,
+        anoints=16,
     ),
     Effort.NORMAL: SearchLimits(growing=TreeLimits(trials=2000), polishing=TreeLimits(reach=10, trials=4000)),
     Effort.DEEP: SearchLimits(
         growing=TreeLimits(trials=4000),
-        polishing=TreeLimits(reach=12, trials=12_000, chain=36, offers=64, shakes=(8, 16, 24, 32)),
+        polishing=TreeLimits(reach=12, trials=12_000, chain=36, offers=64, shakes=(8, 16, 24, 32), moves=4),
         gear_rounds=6,
         gear_again=3,
         width=16,
+        anoints=1000,
     ),
 }
 """Before there is gear a rough tree is enough; afterwards trades may look further than spending does."""

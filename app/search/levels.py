@@ -51,8 +51,8 @@ from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, wi
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
-from app.search.passives.tree import TreeLimits, TreeSearch, levelling_order
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, levelling_order, main_graph
+from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with

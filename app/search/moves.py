@@ -275,6 +275,7 @@ class MoveReader:
         if len(worn) >= limits.max_uniques or any(item.title == usable[0].name for item in worn):
             raise UnknownFact(f"the gear tier allows {limits.max_uniques} uniques, each once")
         item = GearItem(slot=slot, base=usable[0].base, rarity="UNIQUE", title=usable[0].name, text=usable[0].text)
+        item = changed(item, anoint=blueprint.items[slot].anoint)
         return MoveChanges((Equip(item=item),), tuple(usable[0].lines))
 
     async def _craft(self, blueprint: Blueprint, move: CraftItem) -> MoveChanges:
@@ -286,7 +287,7 @@ class MoveReader:
         if key not in self._crafted:
             self._crafted[key] = await crafted(self._ctx, self._incumbent, slot, base, move.wants)
         item, lines = self._crafted[key]
-        return MoveChanges((Equip(item=item),), (item.base, *lines))
+        return MoveChanges((Equip(item=changed(item, anoint=blueprint.items[slot].anoint)),), (item.base, *lines))
 
 
 def _owned(blueprint: Blueprint, graph: PassiveGraph) -> frozenset[int]:

@@ -10,8 +10,8 @@ from app.core.errors import BadImport
 from app.engine.files.loadouts import active
 from app.engine.files.xml import read
 from app.engine.protocol import Refused
+from app.engine.sketch.lines import ALLOCATES, rolled
 from app.engine.sketch.lines import read as read_item
-from app.engine.sketch.lines import rolled
 from app.model.base import Model
 from app.model.blueprint import JEWEL_SLOT, Blueprint, PassiveNode, SkillGroup
 from app.model.guide import Guide, Loss, ShoppingItem
@@ -113,7 +113,9 @@ def _item(slot: str, text: str, wanted: ShoppingItem | None) -> SheetItem:
         return SheetItem(slot=slot, name="", base=first, rarity="NORMAL", item_level=1, quality=0, lines=plain)
     worth = {_shape(part): line.lost for line in (wanted.lines if wanted else []) for part in line.text.split(" / ")}
     shown = [_rolled(line) for line in found.lines if not _ABOUT.match(line)]
-    lines = [
+    anointed = f"{ALLOCATES}{found.anoint}"
+    lines = [SheetLine(text=anointed, lost=worth.get(_shape(anointed)))] if found.anoint else []
+    lines += [
         SheetLine(
             text=line, fixed=place < found.implicits, lost=None if place < found.implicits else worth.get(_shape(line))
         )

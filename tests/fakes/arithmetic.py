@@ -176,7 +176,7 @@ class ArithmeticSession:
         return lines
 
     def _item_lines(self, blueprint: Blueprint) -> list[str]:
-        """Affixes, runes and uniques do what their lines say; bases do nothing."""
+        """Affixes, runes and uniques do what their lines say, amulets what they are anointed with; bases do nothing."""
         world = self._engine.world
         said = {**{a.id: a.lines for a in world.affixes}, **{r.name: r.lines for r in world.runes}}
         said |= {u.name: u.lines for u in world.uniques}
@@ -184,6 +184,9 @@ class ArithmeticSession:
         for item in blueprint.items.values():
             names = [*(roll.id for roll in (*item.prefixes, *item.suffixes)), *item.runes, item.title]
             found += [line for name in names for line in said.get(name, [])]
+            owned = {n.id for n in blueprint.nodes}
+            anointed = [n for n in world.nodes if n.name == item.anoint and n.id not in owned]
+            found += [line for n in anointed for line in n.mods]
         return found
 
     def _totals(self, blueprint: Blueprint) -> dict[str, float]:

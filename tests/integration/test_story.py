@@ -13,7 +13,7 @@ from app.engine.files.codes import decode, encode
 from app.engine.files.xml import read
 from app.engine.process import ProcessEngine
 from app.machine.driver import Driver, DriverLimits
-from app.model.names import Outcome
+from app.model.names import Effort, Outcome
 from app.model.record import BuildRecord, BuildRequest
 from app.model.wishes import WishState
 from app.reasoning.rules import RulesReasoner
@@ -110,3 +110,22 @@ async def test_a_wish_that_cannot_be_met_ends_in_caveats(engine: ProcessEngine, 
     assert any("Asked for: at least 20,000,000 damage per second" in line for line in view.caveats)
     assert record.xml is not None
     assert "✗ at least 20,000,000 damage per second" in (read(record.xml).findtext("Notes") or "")
+
+
+async def test_what_the_amulet_is_anointed_with_is_told_as_the_file_has_it(
+    engine: ProcessEngine, tmp_path: Path
+) -> None:
+    record = await built(engine, tmp_path, BuildRequest(prompt="spark sorceress", level=70, effort=Effort.QUICK))
+    assert record.xml is not None
+    (line,) = [line for line in section(as_text(presentation_of(record)), "Shopping list") if line.startswith("Amulet")]
+    told = re.search(r"Allocates (.+?) \((\w+), (\w+), (\w+)\)", line)
+    assert told is not None, line
+    texts = [item.text or "" for item in read(record.xml).iter("Item")]
+    assert [text.count(f"{{enchant}}Allocates {told[1]}\n") for text in texts if "Allocates" in text] == [1]
+    notable = next(node for node in await engine.facts.nodes() if node.name == told[1])
+    assert notable.recipe == list(told.groups()[1:])
+    async with engine.session() as session:
+        await session.load(record.xml)
+        opened = await session.blueprint()
+    assert notable.id not in {node.id for node in opened.nodes}
+    assert opened.items["Amulet"].anoint == told[1]

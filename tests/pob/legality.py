@@ -20,6 +20,14 @@ from tests.pob.tables import Affix, Base, Span, Tables, Unique, spans, tables
 TIERS = {"starter": (3, 40, 0), "mid": (3, 55, 2), "endgame": (5, 75, 4), "mirror": (6, 82, 4)}
 """Affixes per item, highest affix level (never above the character's), unique items."""
 
+EMOTIONS = {
+    "starter": "Ire Guilt Greed Paranoia Envy Disgust",
+    "mid": "Ire Guilt Greed Paranoia Envy Disgust Despair Fear",
+    "endgame": "Ire Guilt Greed Paranoia Envy Disgust Despair Fear Suffering Isolation",
+    "mirror": "Ire Guilt Greed Paranoia Envy Disgust Despair Fear Suffering Isolation",
+}
+"""What amulets are anointed with, from level 65 on."""
+
 _PER_SIDE = {"NORMAL": 0, "MAGIC": 1, "RARE": 3}
 _SMALL = {"Jewel": 2, "Flask": 1, "Charm": 1}
 _FIELD = re.compile(r"^(Item Level|Quality|Sockets|Rune|Implicits|Prefix|Suffix|Rarity|Crafted): ?(.*)$")
@@ -43,6 +51,7 @@ class Item:
     runes: list[str] = field(default_factory=list)
     affixes: list[tuple[str, float, str]] = field(default_factory=list)
     rune_lines: list[str] = field(default_factory=list)
+    enchants: list[str] = field(default_factory=list)
     implicits: list[str] = field(default_factory=list)
     explicits: list[str] = field(default_factory=list)
 
@@ -74,11 +83,18 @@ def read_item(text: str) -> Item:
         if found:
             implicits = _put(item, found[1], found[2], implicits)
         elif implicits > 0:
-            (item.rune_lines if "{rune}" in line else item.implicits).append(_TAG.sub("", line))
+            _beside(item, line).append(_TAG.sub("", line))
             implicits -= 1
         elif not _HEADER.match(line):
             item.explicits.append(_TAG.sub("", line))
     return item
+
+
+def _beside(item: Item, line: str) -> list[str]:
+    """Return where a line before the explicit ones belongs."""
+    if "{enchant}" in line:
+        return item.enchants
+    return item.rune_lines if "{rune}" in line else item.implicits
 
 
 def _put(item: Item, key: str, value: str, implicits: int) -> int:
@@ -106,6 +122,7 @@ def faults_of(item: Item, known: Tables, tier: str, level: int) -> list[str]:
     if base is None or base.hidden:
         return ["no such base"]
     general = [*_body_faults(item, base, level), *_rune_faults(item, base, known, level)]
+    general += _anoint_faults(item, base, known, tier, level)
     if item.rarity == "UNIQUE":
         return [*general, *_unique_faults(item, known.uniques.get(item.title, []), tier, level)]
     return [*general, *_made_faults(item, base, known, tier, level)]
@@ -128,6 +145,18 @@ def _body_faults(item: Item, base: Base, level: int) -> list[str]:
         faults.append(f"{item.sockets} sockets, {base.sockets} can be made")
     faults += _line_faults(item.implicits, [line for line in base.implicits if line]) if item.rarity != "UNIQUE" else []
     return faults
+
+
+def _anoint_faults(item: Item, base: Base, known: Tables, tier: str, level: int) -> list[str]:
+    if not item.enchants:
+        return []
+    (line, *more), allowed = item.enchants, EMOTIONS[tier].split() if level >= 65 else []
+    recipes = known.recipes.get(line.removeprefix("Allocates "), [])
+    faults = ["two enchantments"] if more else []
+    faults += [] if base.type == "Amulet" else [f"a {base.type} is anointed"]
+    faults += [] if len(recipes) == 1 else [f"{len(recipes)} notables are meant by {line}"]
+    missing = sorted({emotion for recipe in recipes for emotion in recipe} - set(allowed))
+    return faults + [f"{tier} at level {level} has no {emotion}" for emotion in missing]
 
 
 def _rune_faults(item: Item, base: Base, known: Tables, level: int) -> list[str]:

@@ -62,12 +62,16 @@ class Unique:
 
 @dataclass(frozen=True)
 class Tables:
-    """All that is needed to judge an item; `affixes` by the kind of item (Item, Jewel, Flask, Charm)."""
+    """All that is needed to judge an item; `affixes` by the kind of item (Item, Jewel, Flask, Charm).
+
+    `recipes`: per name of a notable of the tree, the emotions of each that has it.
+    """
 
     bases: dict[str, Base]
     affixes: dict[str, dict[str, Affix]]
     runes: dict[str, dict[str, Rune]]
     uniques: dict[str, list[Unique]]
+    recipes: dict[str, list[tuple[str, ...]]]
 
 
 def spans(line: str) -> tuple[str, list[Span]]:
@@ -87,7 +91,18 @@ def tables(home: Path) -> Tables:
     data = home / "src" / "Data"
     lua = luajit21.LuaRuntime(unpack_returned_tuples=True)
     affixes = {name: _affixes(_load(lua, data / f"Mod{name}.lua")) for name in ("Item", "Jewel", "Flask", "Charm")}
-    return Tables(_bases(lua, data), affixes, _runes(_load(lua, data / "ModRunes.lua")), _uniques(lua, data))
+    return Tables(
+        _bases(lua, data), affixes, _runes(_load(lua, data / "ModRunes.lua")), _uniques(lua, data), _recipes(lua, home)
+    )
+
+
+def _recipes(lua: Any, home: Path) -> dict[str, list[tuple[str, ...]]]:
+    newest = max((home / "src" / "TreeData").glob("0_*/tree.lua"), key=lambda path: int(path.parent.name[2:]))
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for node in _load(lua, newest)["nodes"].values():
+        if node["isNotable"] and not node["ascendancyName"] and node["group"] is not None:
+            found.setdefault(str(node["name"]), []).append(tuple(map(str, _list(node["recipe"]))))
+    return {name: [recipe for recipe in recipes if recipe] for name, recipes in found.items()}
 
 
 def _load(lua: Any, path: Path, *arguments: Any) -> Any:

@@ -67,7 +67,7 @@ async def test_passives_and_their_connections(pob: ProcessEngine, sketch: Sketch
     for ours in map(NodeFact.model_validate, sketch.handle("nodes", {})):
         theirs = real[ours.id]
         assert ours.name == theirs.name.strip(), ours.id
-        same = ("kind", "ascendancy", "cost", "unlocked_by", "choice_of")
+        same = ("kind", "ascendancy", "cost", "unlocked_by", "choice_of", "recipe")
         assert [getattr(ours, f) for f in same] == [getattr(theirs, f) for f in same], ours.id
         assert set(ours.neighbours) <= set(theirs.neighbours), ours.id
         assert set(ours.mods) <= set(theirs.mods), ours.id

@@ -321,9 +321,7 @@ def _lines(told: str) -> list[str]:
 def _affixes(item: Item, told: str) -> Faults:
     """Lines of one kind add up in the file: each sum lies within what is told."""
     sums: dict[str, list[tuple[float, float]]] = {}
-    for line in (
-        part for entry in told.split("; ") if entry for part in re.sub(r" \[[^]]*\]$", "", entry).split(" / ")
-    ):
+    for line in (_bare(line) for line in _lines(told)):
         known = sums.setdefault(shape(line), [])
         new = bounds(line)
         sums[shape(line)] = [(a + c, b + d) for (a, b), (c, d) in zip(known, new, strict=True)] if known else new
@@ -336,6 +334,11 @@ def _affixes(item: Item, told: str) -> Faults:
             yield f"no line of {item.base} is {kind!r}: {item.lines}"
         elif not any(_within(one, wanted) for one in [*have, _added(have)]) and not _one_each(have, told, kind):
             yield f"{kind!r} is {have} in the file, {wanted} is told"
+
+
+def _bare(line: str) -> str:
+    """Return a line as the item has it: what an amulet is anointed with is told with the emotions that do it."""
+    return re.sub(r"^(Allocates .+) \((?:[A-Z][a-z]+, ){2}[A-Z][a-z]+\)$", r"\1", line)
 
 
 def _added(lines: list[list[tuple[float, float]]]) -> list[tuple[float, float]]:

@@ -6,6 +6,7 @@ the pack knows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -84,7 +85,8 @@ class Exporter:
     def item_text(self, item: GearItem) -> str:
         """Return the item in Path of Building's format, every line with its rolled numbers."""
         if item.text is not None:
-            return item.text.strip()
+            return _anointed(item.text.strip(), item.anoint)
+        anoint = [f"{{enchant}}{itemtext.ALLOCATES}{item.anoint}"] if item.anoint else []
         base = self._effects.base(item)
         runes = ["{rune}" + self._wording.line(*entry) for entry in self._effects.runes(item)]
         implicits = [self._wording.line(*entry) for entry in self._effects.implicit(item)]
@@ -105,7 +107,8 @@ class Exporter:
         if count := max(item.sockets, len(item.runes)):
             socketed = [*item.runes, *["None"] * (count - len(item.runes))]
             head += ["Sockets: " + " ".join("S" * count), *(f"Rune: {rune}" for rune in socketed)]
-        return "\n".join([*head, f"Implicits: {len(runes) + len(implicits)}", *runes, *implicits, *explicit])
+        count = len(anoint) + len(runes) + len(implicits)
+        return "\n".join([*head, f"Implicits: {count}", *anoint, *runes, *implicits, *explicit])
 
     def _tree(self, root: etree._Element, blueprint: Blueprint, ids: dict[str, int]) -> None:
         chosen = self._pack.classes[blueprint.class_name]
@@ -180,6 +183,17 @@ class Exporter:
             else:
                 used = {"active": _flag(blueprint.items[slot].active)} if slot[:5] in ("Charm", "Flask") else {}
                 _child(worn, "Slot", name=slot, itemId=number, itemPbURL="", **used)
+
+
+def _anointed(text: str, notable: str) -> str:
+    """Return an item text with the notable as an enchantment, which is counted among the implicit lines."""
+    if not notable:
+        return text
+    line = f"{{enchant}}{itemtext.ALLOCATES}{notable}"
+    counted = re.search(r"^Implicits: (\d+)$", text, re.MULTILINE)
+    if counted is None:
+        return f"{text}\nImplicits: 1\n{line}"
+    return f"{text[: counted.start()]}Implicits: {int(counted[1]) + 1}\n{line}{text[counted.end() :]}"
 
 
 def _child(parent: etree._Element, tag: str, **attributes: object) -> etree._Element:
@@ -334,9 +348,10 @@ class Loader:
                 runes=list(parts.runes),
                 prefixes=[AffixRoll(id=i, roll=r) for i, r in parts.prefixes],
                 suffixes=[AffixRoll(id=i, roll=r) for i, r in parts.suffixes],
+                anoint=parts.anoint if parts.anoint in self._pack.notables else "",
                 active=switched != "false",
             )
-            yield slot, item if self._is_plain(item, parts) else changed(item, text=texts[number])
+            yield slot, item if self._is_plain(item, parts) else changed(item, text=texts[number], anoint="")
 
     def _is_plain(self, item: GearItem, parts: itemtext.ItemText) -> bool:
         """Return whether the explicit lines are those of affixes and runes the pack knows."""
@@ -344,7 +359,7 @@ class Loader:
         lines = sum(len(a.family.stats) for a in affixes if a)
         known_runes = all(rune in self._pack.runes or rune == "None" for rune in item.runes)
         known = sum(a is not None for a in affixes) == len(item.prefixes) + len(item.suffixes)
-        return known and known_runes and len(parts.explicit) == lines
+        return known and known_runes and len(parts.explicit) == lines and item.anoint == parts.anoint
 
 
 def _ids(element: etree._Element | None) -> list[int]:

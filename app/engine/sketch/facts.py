@@ -106,6 +106,7 @@ class PackFacts:
                 y=passive.at[1],
                 unparsed=passive.other,
                 cost=0 if passive.kind in ("start", "ascendancy_start") else passive.cost,
+                recipe=list(passive.recipe),
             )
             found.append(fact)
         return found

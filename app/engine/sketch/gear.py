@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from app.engine.protocol import Refused
 from app.engine.sketch import lines as itemtext
 from app.engine.sketch.lines import Wording, mean, rolled
-from app.engine.sketch.pack import Amount, Base, Pack, WeaponNumbers
+from app.engine.sketch.pack import Amount, Base, Pack, Passive, WeaponNumbers
 from app.model.blueprint import GearItem
 
 Entry = tuple[str, Amount]
@@ -45,7 +45,10 @@ class Weapon:
 
 @dataclass(frozen=True, slots=True)
 class Worn:
-    """An item as the calculator uses it. `stats` are global; defences count among them as flat amounts."""
+    """An item as the calculator uses it. `stats` are global; defences count among them as flat amounts.
+
+    `allocates`: the id of the notable that it is anointed with.
+    """
 
     item: GearItem
     base: Base
@@ -54,6 +57,7 @@ class Worn:
     weapon: Weapon | None = None
     unread: tuple[str, ...] = ()
     buff: dict[str, float] = field(default_factory=dict)
+    allocates: int | None = None
 
 
 class ItemEffects:
@@ -83,11 +87,15 @@ class ItemEffects:
         """Work the item out: from its affixes, or from the lines of its text as far as the pack has their wording."""
         base = self.base(item)
         unread: list[str] = []
+        anoint = self.anoint(item)
         if item.text is None:
             entries = [*self.implicit(item), *self.runes(item), *self.explicit(item)]
         else:
             entries = []
-            for line in itemtext.read(item.text).lines:
+            read = itemtext.read(item.text)
+            anoint = anoint or self._pack.notables.get(read.anoint)
+            unread += [itemtext.ALLOCATES + read.anoint] if read.anoint and anoint is None else []
+            for line in read.lines:
                 entry = self._wording.read(line)
                 if entry is not None:
                     entries.append(entry)
@@ -108,7 +116,21 @@ class ItemEffects:
         stats = {k: v for k, v in totals.items() if not (weapon and k in _WEAPON_ONLY)}
         if base.defences:
             stats = _with_defences(base, stats, item.quality)
-        return Worn(item, base, stats, requires, weapon, tuple(unread), base.buff)
+        return Worn(item, base, stats, requires, weapon, tuple(unread), base.buff, anoint.id if anoint else None)
+
+    def anoint(self, item: GearItem) -> Passive | None:
+        """Return the notable that the item is anointed with beside its text.
+
+        Raises:
+            Refused: there is no such notable, or the item is no amulet.
+        """
+        if not item.anoint:
+            return None
+        if self.base(item).type != "Amulet":
+            raise Refused(f"{item.base} cannot be anointed")
+        if item.anoint not in self._pack.notables:
+            raise Refused(f"there is no notable {item.anoint!r}")
+        return self._pack.notables[item.anoint]
 
     def explicit(self, item: GearItem) -> list[Entry]:
         """Return stats and amounts of the explicit affixes, prefixes first."""

@@ -89,6 +89,9 @@ def _plain(number: Number) -> str:
     return str(int(number)) if float(number).is_integer() else f"{number:g}"
 
 
+ALLOCATES = "Allocates "
+"""Starts the line of what an amulet is anointed with, an enchantment."""
+
 _MOST_CHARACTERS = 6000
 _AFFIX = re.compile(r"(Prefix|Suffix): (?:\{range:([\d.]+)\})?(\S+)")
 _HEADER = re.compile(
@@ -101,7 +104,10 @@ _TAGS = re.compile(r"\{(?!range)[^}]*\}")
 
 @dataclass(frozen=True)
 class ItemText:
-    """The parts of an item text; `lines` are all mod lines, the first `implicits` of them implicit or from runes."""
+    """The parts of an item text; `lines` are all mod lines, the first `implicits` of them implicit or from runes.
+
+    `anoint`: the notable that it allocates, which is none of the lines.
+    """
 
     rarity: str
     title: str
@@ -114,6 +120,7 @@ class ItemText:
     suffixes: tuple[tuple[str, float], ...]
     implicits: int
     lines: tuple[str, ...]
+    anoint: str = ""
 
     @property
     def explicit(self) -> tuple[str, ...]:
@@ -149,6 +156,8 @@ def read(text: str) -> ItemText:
             headers.setdefault(header[1], []).append(header[2])
         else:
             lines.append(_TAGS.sub("", line))
+    implicits = _number(headers, "Implicits", 0)
+    anoints = [line for line in lines[:implicits] if line.startswith(ALLOCATES)]
     runes = tuple(headers.get("Rune", []))
     return ItemText(
         rarity=rarity,
@@ -160,8 +169,9 @@ def read(text: str) -> ItemText:
         runes=runes,
         prefixes=tuple(affixes["Prefix"]),
         suffixes=tuple(affixes["Suffix"]),
-        implicits=_number(headers, "Implicits", 0),
-        lines=tuple(lines),
+        implicits=implicits - len(anoints),
+        lines=tuple(line for line in lines if line not in anoints),
+        anoint=anoints[0].removeprefix(ALLOCATES) if anoints else "",
     )
 
 

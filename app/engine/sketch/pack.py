@@ -64,7 +64,7 @@ class CharacterClass(Model):
 
 
 class Passive(Model):
-    """A passive; `to` names connections towards higher ids, `other` counts lines left out."""
+    """A passive; `to` names connections towards higher ids, `other` counts lines left out, `recipe` anoints."""
 
     id: int
     name: str
@@ -74,6 +74,7 @@ class Passive(Model):
     gives: dict[str, Amount] = Field(default_factory=dict)
     other: int = 0
     cost: int = 1
+    recipe: tuple[str, ...] = ()
 
 
 class WeaponNumbers(Model):
@@ -226,6 +227,7 @@ class Pack:
         ascendancies = TypeAdapter(dict[str, list[Passive]]).validate_python(_read(folder, "ascendancies"))
         self.ascendancy_of = {p.id: name for name, passives in ascendancies.items() for p in passives}
         self.passives = {p.id: p for p in [*tree, *(p for ps in ascendancies.values() for p in ps)]}
+        self.notables = {p.name: p for p in tree if p.kind == "notable"}
         self.bases = {b.name: b for b in TypeAdapter(list[Base]).validate_python(_read(folder, "bases"))}
         self.families = TypeAdapter(list[AffixFamily]).validate_python(_read(folder, "affixes"))
         self.runes = {r.name: r for r in TypeAdapter(list[Rune]).validate_python(_read(folder, "runes"))}

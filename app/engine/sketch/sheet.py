@@ -167,6 +167,10 @@ class Sheets:
             raise Refused(f"unknown class {blueprint.class_name!r}")
         stats = dict(zip((one.word for one in Attribute), map(float, chosen.attributes), strict=True))
         self._add_passives(stats, blueprint.nodes, 2 if swapped else 1)
+        allocated = {node.id for node in blueprint.nodes}
+        anointed = {thing.allocates for thing in worn.values() if thing.allocates is not None}
+        for node in sorted(anointed - allocated):
+            add(stats, self._passive_stats[node])
         self._add_gear(stats, blueprint, worn, swapped)
         hand = worn.get(MAIN_HAND + (SWAP if swapped else ""))
         lasting = [use for g in blueprint.groups if (use := self.use(g)) and use.skill.spirit]

@@ -82,6 +82,7 @@ def _told(
             rolls = [*change.item.prefixes, *change.item.suffixes]
             lines = [" / ".join(facts[roll.id].lines) for roll in rolls if roll.id in facts]
             runes = [f"{rune} in a socket" for rune in change.item.runes]
+            runes += [f"anointed with {change.item.anoint}"] if change.item.anoint else []
             room = 4 if change.item.slot.startswith(JEWEL_SLOT) else 6
             spending = [Spending(budget="affix_slots", spent=len(rolls), available=room)]
 

@@ -10,8 +10,8 @@ from typing import Any
 from app.engine.base import Facts
 from app.knowledge.words import phrase
 from app.model.blueprint import SWAP, Blueprint, GearItem
-from app.model.demands import GearLimits
-from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
+from app.model.demands import EMOTIONS, GearLimits
+from app.model.facts import AffixFact, BaseFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import ItemFinding
 
 MAX_QUALITY = 20
@@ -20,6 +20,9 @@ BONDED = "Bonded:"
 """Starts the lines of a rune that only characters with bonded runes have; for all others they are just text."""
 GONE = "No longer obtainable"
 """The engine's word for uniques that nothing drops any more."""
+
+ANOINT = "anoint"
+"""Stands for the line of what an amulet is anointed with, where affixes stand by their ids."""
 
 CHASED = frozenset({"Astramentis", "Headhunter", "Kalandra's Touch", "Mageblood", "Original Sin"})
 """Uniques that may drop anywhere and hardly ever do: the engine does not know how rare a unique is, players do."""
@@ -114,6 +117,32 @@ def unobtainable(fact: UniqueFact, limits: GearLimits) -> str | None:
     return "is too rare for the gear tier" if fact.name in CHASED else None
 
 
+def recipes_of(nodes: Iterable[NodeFact]) -> dict[str, NodeFact]:
+    """Return the notables that an amulet can be anointed with, by name; of one name only where one notable has it."""
+    notables = [node for node in nodes if node.kind == "notable" and node.ascendancy is None]
+    count = Counter(node.name for node in notables)
+    return {node.name: node for node in notables if node.recipe and count[node.name] == 1}
+
+
+def can_pay(recipe: Iterable[str], limits: GearLimits) -> bool:
+    """Return whether the gear tier has all emotions of a recipe."""
+    return set(recipe) <= set(EMOTIONS[: limits.emotions])
+
+
+def anoint_problems(
+    item: GearItem, base: BaseFact | None, recipes: Mapping[str, NodeFact], limits: GearLimits
+) -> list[str]:
+    """Return why the item cannot be anointed with what it is, in words; empty = it can, or is not."""
+    if not item.anoint:
+        return []
+    if base is None or base.type != "Amulet":
+        return [f"{item.base} cannot be anointed"]
+    if item.anoint not in recipes:
+        return [f"nothing anoints with {item.anoint}"]
+    recipe = recipes[item.anoint].recipe
+    return [] if can_pay(recipe, limits) else [f"the gear tier does not have {', '.join(recipe)} for {item.anoint}"]
+
+
 def _affix_problems(item: GearItem, known: BaseKnowledge, limits: GearLimits) -> list[str]:
     """Return what is wrong with the number of all affixes, with each of them, and with two of one group."""
     problems = []
@@ -172,12 +201,16 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
     items = [blueprint.items[slot] for slot in sorted(blueprint.items)]
     known = await knowledge(facts, (item.base for item in items if item.text is None))
     uniques = await facts.uniques() if any(item.text is not None for item in items) else []
+    anointed = any(item.anoint for item in items)
+    recipes = recipes_of(await facts.nodes()) if anointed else {}
+    bases = {base.name: base for base in await facts.bases()} if anointed else {}
     findings: list[ItemFinding] = []
     for item in items:
         if item.text is None:
             problems = item_problems(item, known[item.base], limits, blueprint.level)
         else:
             problems = text_problems(item, uniques, limits, blueprint.level)
+        problems += anoint_problems(item, bases.get(item.base), recipes, limits)
         findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
     worn = [item for item in items if item.rarity == "UNIQUE" and not is_named(item, limits)]
     if len(worn) > limits.max_uniques:
@@ -189,12 +222,14 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
 async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, Any]]:
     """Return per slot, sorted: base, rarity, item level, quality, runes and the lines the item must have.
 
-    A unique item's lines have its name; the ranges are those it drops with.
+    A unique item's lines have its name; the ranges are those it drops with. What an amulet is anointed with is its
+    first line, with the emotions that do it.
     """
     items = [blueprint.items[slot] for slot in sorted(blueprint.items)]
     known = await knowledge(facts, (item.base for item in items if item.text is None))
     named = any(item.rarity == "UNIQUE" for item in items)
     uniques = {(fact.name, fact.base): fact for fact in (await facts.uniques() if named else [])}
+    recipes = recipes_of(await facts.nodes()) if any(item.anoint for item in items) else {}
     found = []
     for item in items:
         unique = uniques.get((item.title, item.base)) if item.rarity == "UNIQUE" else None
@@ -206,6 +241,9 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
             lines = [
                 {"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines), "affix": fact.id} for fact in has
             ]
+        if item.anoint:
+            text = f"Allocates {item.anoint} ({', '.join(recipes[item.anoint].recipe)})"
+            lines.insert(0, {"side": "enchant", "name": item.anoint, "text": text, "affix": ANOINT})
         entry: dict[str, Any] = {
             "slot": item.slot,
             "base": item.base,

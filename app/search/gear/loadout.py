@@ -119,6 +119,8 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     ends worse than what was worn, the old gear stays.
     """
     incumbent = await Incumbent.open(ctx)
+    # The amulet is anointed when all else is chosen: until then no other one would be compared fairly with it.
+    await incumbent.commit([Equip(item=changed(i, anoint="")) for i in ctx.blueprint.items.values() if i.anoint])
     await incumbent.learn_requirements()
     before, old_score = incumbent.blueprint, incumbent.score
     pools = await pools_of(ctx)

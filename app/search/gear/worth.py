@@ -9,11 +9,11 @@ from app.engine.base import Facts, Outputs, Session
 from app.model.base import changed
 from app.model.blueprint import AffixRoll, Blueprint, Change, Equip, GearItem
 from app.model.demands import Demands, GearLimits, gear_limits
-from app.model.facts import AffixFact
+from app.model.facts import AffixFact, NodeFact
 from app.model.guide import GearFigures, Loss
 from app.model.names import GearTier
 from app.model.stats import DPS, EHP, MOVEMENT
-from app.search.gear.legality import knowledge
+from app.search.gear.legality import ANOINT, can_pay, knowledge, recipes_of
 from app.search.gear.pool import best_tiers, wording
 from app.search.incumbent import EPSILON, required_attributes
 from app.search.objective import METRICS, Objective
@@ -22,6 +22,9 @@ SHOWN_TIERS = (GearTier.STARTER, GearTier.MID, GearTier.ENDGAME)
 
 Affixes = Mapping[str, Mapping[str, AffixFact]]
 """Per base, its affixes by id."""
+
+Recipes = Mapping[str, NodeFact]
+"""The notables that an amulet can be anointed with, by name."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +42,18 @@ class ItemWorth:
 async def worth_of_items(facts: Facts, session: Session, blueprint: Blueprint, demands: Demands) -> ItemWorth:
     """Measure the crafted items of the blueprint that the session holds; uniques and items given as text stay."""
     items = {slot: item for slot, item in sorted(blueprint.items.items()) if item.text is None and rolls_of(item)}
+    anointed = {slot: item for slot, item in sorted(blueprint.items.items()) if item.anoint}
     if not items:
         return ItemWorth({}, {}, ())
     known = await knowledge(facts, (item.base for item in items.values()))
     affixes: Affixes = {name: found.affixes for name, found in known.items()}
     taken = [(slot, roll.id) for slot, item in items.items() for roll in rolls_of(item)]
+    taken += [(slot, ANOINT) for slot in anointed]
     tiers = list(GearTier)
     lower = gear_limits(tiers[max(0, tiers.index(demands.gear) - 1)], demands.level)
-    lowered = {slot: at_limits(item, affixes[item.base], lower, {}) for slot, item in items.items()}
-    tried = [*(without(items[slot], affix) for slot, affix in taken), *lowered.values()]
+    recipes = recipes_of(await facts.nodes()) if anointed else {}
+    lowered = {slot: at_limits(item, affixes[item.base], lower, {}, recipes) for slot, item in items.items()}
+    tried = [*(without(blueprint.items[slot], affix) for slot, affix in taken), *lowered.values()]
     candidates: list[list[Change]] = [[Equip(item=item)] for item in tried]
     now, *found = await session.what_if([[], *candidates], METRICS)
     objective = Objective(demands.floors).requiring(required_attributes(await session.inspect()))
@@ -58,7 +64,7 @@ async def worth_of_items(facts: Facts, session: Session, blueprint: Blueprint, d
     return ItemWorth(
         lines=lines,
         one_tier_lower=dict(zip(lowered, losses[len(taken) :], strict=True)),
-        at_tiers=await _at_tiers(session, items, affixes, lines, demands.level),
+        at_tiers=await _at_tiers(session, items, affixes, lines, recipes, demands.level),
     )
 
 
@@ -67,11 +73,12 @@ async def _at_tiers(
     items: Mapping[str, GearItem],
     affixes: Affixes,
     lines: Mapping[str, Mapping[str, Loss]],
+    recipes: Recipes,
     level: int,
 ) -> tuple[GearFigures, ...]:
     limits = [gear_limits(tier, level) for tier in SHOWN_TIERS]
     dressed: list[list[Change]] = [
-        [Equip(item=at_limits(item, affixes[item.base], one, lines[slot])) for slot, item in items.items()]
+        [Equip(item=at_limits(item, affixes[item.base], one, lines[slot], recipes)) for slot, item in items.items()]
         for one in limits
     ]
     found = await session.what_if(dressed, METRICS)
@@ -89,14 +96,23 @@ def rolls_of(item: GearItem) -> list[AffixRoll]:
 
 
 def without(item: GearItem, affix: str) -> GearItem:
-    """Return the item without the affix."""
+    """Return the item without the affix, or without what it is anointed with."""
+    if affix == ANOINT:
+        return changed(item, anoint="")
     return _keeping(item, [roll for roll in rolls_of(item) if roll.id != affix])
 
 
 def at_limits(
-    item: GearItem, affixes: Mapping[str, AffixFact], limits: GearLimits, losses: Mapping[str, Loss]
+    item: GearItem,
+    affixes: Mapping[str, AffixFact],
+    limits: GearLimits,
+    losses: Mapping[str, Loss],
+    recipes: Recipes,
 ) -> GearItem:
-    """Return the item with the same lines as good as the limits allow; the least important ones go when too many."""
+    """Return the item with the same lines as good as the limits allow; the least important ones go when too many.
+
+    It stays anointed where the limits have the emotions.
+    """
     best = {
         (fact.side, wording(fact.lines)): fact.id for fact in best_tiers(list(affixes.values()), limits.max_affix_level)
     }
@@ -110,7 +126,8 @@ def at_limits(
         if (other := best.get((fact.side, wording(fact.lines)))) is not None:
             swapped[roll.id] = changed(roll, id=other)
     sides = {side: [swapped[r.id] for r in getattr(item, side) if r.id in swapped] for side in ("prefixes", "suffixes")}
-    return changed(item, **sides)
+    paid = item.anoint in recipes and can_pay(recipes[item.anoint].recipe, limits)
+    return changed(item, **sides, anoint=item.anoint if paid else "")
 
 
 def _keeping(item: GearItem, rolls: Sequence[AffixRoll]) -> GearItem:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from app.engine.base import Facts
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.facts import ClassFact, NodeFact
 from app.search.base import SearchContext
@@ -216,6 +217,32 @@ def reached(
         targets |= {n for options in left for n in options & owned}
         left = [options for options in left if not options & owned]
     return targets, owned
+
+
+def levelling_order(
+    graph: PassiveGraph, owned: frozenset[int], worth: Callable[[int], float], first: Sequence[int] = ()
+) -> list[int]:
+    """Return the owned passives so that every prefix is a connected tree; `first` are taken already.
+
+    Each step takes the way, through owned passives only, whose `worth` per point is highest; ties go to the shorter
+    way, then to the lower id.
+    """
+    worth = cache(worth)
+    inside = graph.only(owned)
+    order = list(first)
+    while True:
+        routes = inside.routes(frozenset(order), len(owned), worth)
+        if not routes:
+            return [*order, *sorted(owned - set(order))]
+        rank = {r.target: (-sum(map(worth, r.nodes)) / r.points, r.points, r.target) for r in routes.values()}
+        order += min(routes.values(), key=lambda r: rank[r.target]).nodes
+
+
+def ordered(blueprint: Blueprint, first: list[int]) -> Blueprint:
+    """Return the blueprint with these passives first, in this order, and the others after them as they were."""
+    place = {node: i for i, node in enumerate(first)}
+    nodes = sorted(blueprint.nodes, key=lambda n: place.get(n.id, len(place)))
+    return changed(blueprint, nodes=nodes)
 
 
 async def class_fact(ctx: SearchContext) -> ClassFact:

@@ -8,9 +8,8 @@ several branches at once, and the number of trials hardly grows with the number 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from app.engine.base import Outputs
 from app.model.base import changed
@@ -20,35 +19,10 @@ from app.model.stats import DPS
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import METRICS, Objective
 from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, vector_of
-from app.search.passives.graph import PassiveGraph, Route
+from app.search.passives.graph import PassiveGraph, Route, levelling_order
 from app.search.passives.planner import Planner, TreeDraft
+from app.search.passives.regions import FAR, large_moves
 from app.search.skills.gems import mentions
-
-
-def levelling_order(
-    graph: PassiveGraph, owned: frozenset[int], worth: Callable[[int], float], first: Sequence[int] = ()
-) -> list[int]:
-    """Return the owned passives so that every prefix is a connected tree; `first` are taken already.
-
-    Each step takes the way, through owned passives only, whose `worth` per point is highest; ties go to the shorter
-    way, then to the lower id.
-    """
-    worth = cache(worth)
-    inside = graph.only(owned)
-    order = list(first)
-    while True:
-        routes = inside.routes(frozenset(order), len(owned), worth)
-        if not routes:
-            return [*order, *sorted(owned - set(order))]
-        rank = {r.target: (-sum(map(worth, r.nodes)) / r.points, r.points, r.target) for r in routes.values()}
-        order += min(routes.values(), key=lambda r: rank[r.target]).nodes
-
-
-def ordered(blueprint: Blueprint, first: list[int]) -> Blueprint:
-    """Return the blueprint with these passives first, in this order, and the others after them as they were."""
-    place = {node: i for i, node in enumerate(first)}
-    nodes = sorted(blueprint.nodes, key=lambda n: place.get(n.id, len(place)))
-    return changed(blueprint, nodes=nodes)
 
 
 def restoring(now: Blueprint, then: Blueprint) -> list[Change]:
@@ -77,7 +51,8 @@ class TreeLimits:
     """How far and how long the search looks.
 
     `reach`: points of a route; `rounds`: of growing; `chain`: trades planned at once; `offers`: single trades measured
-    when no chain helps; `shakes`: points given back and spent anew on paper; `trials`: candidates in all.
+    when no chain helps; `shakes`: points given back and spent anew on paper; `moves`: large moves tried where nothing
+    else helps; `trials`: candidates in all.
     """
 
     reach: int = 8
@@ -87,6 +62,7 @@ class TreeLimits:
     corrections: int = 5
     studied: int = 8
     shakes: tuple[int, ...] = (8, 16, 24)
+    moves: int = 0
     trials: int = 6000
 
 
@@ -225,8 +201,9 @@ class TreeSearch:
     async def improve(self, most: int = 1000) -> int:
         """Trade branches for better ones until nothing helps, `most` times; return how many times it helped."""
         before = self.accepted
-        while self.trials < self.limits.trials and self.accepted - before < most and await self._improved():
-            pass
+        while self.trials < self.limits.trials and self.accepted - before < most:
+            if not (await self._improved() or await self._moved()):
+                break
         return self.accepted - before
 
     async def _improved(self) -> bool:
@@ -244,6 +221,27 @@ class TreeSearch:
                 break
         drafts = await asyncio.to_thread(self._shaken, self._draft())
         return await self._take_best(drafts, await self._measured(drafts))
+
+    async def _moved(self) -> bool:
+        """Make the first large move that is better once the tree is improved there; the others are taken back."""
+        if not self.limits.moves:
+            return False
+        await self._effects.learn([*sorted(self.owned - self.fixed), *self.graph.routes(self.owned, FAR)])
+        drafts = await asyncio.to_thread(large_moves, self._planner, self._draft())
+        before, now, accepted = self.incumbent.blueprint, self._whole_score(), self.accepted
+        for draft in drafts[: self.limits.moves]:
+            await self._commit(draft)
+            while self.trials < self.limits.trials and await self._improved():
+                pass
+            if self._whole_score() > now + EPSILON:
+                self.accepted = accepted + 1
+                return True
+            await self.rewind(before)
+            self.accepted = accepted
+        return False
+
+    def _whole_score(self) -> float:
+        return self.incumbent.score + self._words(self.owned)
 
     def _chain(self, draft: TreeDraft) -> list[TreeDraft]:
         return self._planner.traded(draft, self.limits.chain)

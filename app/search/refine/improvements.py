@@ -14,6 +14,7 @@ from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, Equip, GearItem,
 from app.model.facts import BaseFact, GemFact
 from app.model.moves import Part
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
+from app.search.gear.anoint import AMULET, offers, renewed
 from app.search.gear.bases import (
     ARMOUR_SLOTS,
     ATTRIBUTE_JEWELS,
@@ -280,6 +281,26 @@ class ItemExchange:
                 made += 1
 
 
+@dataclass(frozen=True)
+class Anointment:
+    """Anoints an amulet that is not; what another is anointed with was paid for and stays."""
+
+    name: str = "anointment"
+    parts: tuple[Part, ...] = (Part.GEAR,)
+
+    async def candidates(self, work: Work) -> list[Candidate]:
+        """Return the notables that would help most."""
+        if work.locks.holds_slot(AMULET):
+            return []
+        found = await offers(work.now(), work.incumbent, banned_nodes(work.ctx, work.graph))
+        return [one for one in await work.tried([(name, [way]) for name, way in found]) if one.gain > WORTHWHILE]
+
+    async def make(self, work: Work, known: Sequence[Candidate]) -> None:
+        """Anoint it with the best, as the build is by now."""
+        for best in (await self.candidates(work))[:1]:
+            await work.incumbent.commit(best.changes)
+
+
 def changeable_slots(work: Work, *, jewels: bool) -> list[str]:
     """Return the slots whose item may be replaced: those of jewels in allocated sockets, or those of gear.
 
@@ -353,7 +374,7 @@ async def best_item(work: Work, slot: str) -> GearItem | None:
     chosen = await asyncio.to_thread(choose, problem)
     if chosen is None:
         return None
-    item = made_of(pool, chosen[slot])
+    item = changed(made_of(pool, chosen[slot]), anoint=renewed(work.now(), slot, work.nodes.values()))
     return item if item.prefixes or item.suffixes or not pool.affixes else None
 
 
@@ -367,6 +388,7 @@ IMPROVEMENTS: tuple[Improvement, ...] = (
     SupportExchange(),
     ItemExchange("jewels", (Part.JEWELS,)),
     ItemExchange("items", (Part.GEAR,)),
+    Anointment(),
     TreeExchange(),
 )
 """From what costs nothing to what changes most."""

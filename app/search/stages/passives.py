@@ -16,14 +16,15 @@ from app.model.names import Effort
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
 from app.search.effort import LIMITS
+from app.search.gear.anoint import anoint
 from app.search.gear.jewels import JewelSearch, JewelSockets
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, reached
-from app.search.passives.tree import TreeLimits, TreeSearch, ordered
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, ordered, reached
+from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import for_second_skill
 from app.search.skills.further import labelled, measured_roles
 from app.search.skills.gems import by_id
@@ -127,7 +128,7 @@ async def settle_attributes(ctx: SearchContext) -> StageResult:
 
 
 async def finish(ctx: SearchContext) -> StageResult:
-    """Drop gems without effect, spend points that are left, settle attributes a last time, and put all in order."""
+    """Drop gems without effect, spend points that are left, settle attributes, anoint, and put all in order."""
     incumbent = await Incumbent.open(ctx)
     inspection = await incumbent.learn_requirements()
     idle = {(finding.group, finding.gem) for finding in inspection.idle_gems if finding.gem > 1}
@@ -141,14 +142,16 @@ async def finish(ctx: SearchContext) -> StageResult:
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing)
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
+    anointed = await anoint(ctx, incumbent, banned_nodes(ctx, search.graph))
     # neither order nor labels change a figure, and what is built is measured once more in a session of its own
     facts = by_id(await ctx.engine.facts.gems())
     blueprint = ordered(incumbent.blueprint, await search.levelling())
     roles = await measured_roles(ctx.session, blueprint, facts, ctx.demands.goal)
     incumbent.blueprint = labelled(blueprint, roles)
     notes = StageNotes(weapon_sets=await both_sets(ctx, incumbent, search.graph, roles))
-    label = f"{len(idle)} idle supports dropped" if idle else "nothing left to do"
-    return StageResult(incumbent.blueprint, notes, label=label)
+    done = [f"{len(idle)} idle supports dropped"] if idle else []
+    done += [f"amulet anointed with {anointed}"] if anointed else []
+    return StageResult(incumbent.blueprint, notes, label=", ".join(done) or "nothing left to do")
 
 
 async def both_sets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph, roles: Sequence[GroupRole]) -> str:

@@ -4,8 +4,8 @@ from app.model.blueprint import Allocate, PassiveNode
 from app.model.names import Attribute
 from app.search.base import SearchContext
 from app.search.incumbent import Incumbent
-from app.search.passives.graph import PassiveGraph
-from app.search.passives.tree import TreeSearch, levelling_order, ordered
+from app.search.passives.graph import PassiveGraph, levelling_order, ordered
+from app.search.passives.tree import TreeSearch
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 

@@ -89,7 +89,7 @@ def test_of_too_many_lines_the_least_important_go() -> None:
     known = {fact.id: fact for fact in AFFIXES}
     losses = {"bulk2": Loss(ehp=0.3), "edge2": Loss(damage=0.5), "fire": Loss(needed=True), "idle": Loss()}
     limits = changed(gear_limits(GearTier.MIRROR, 90), max_affixes=2)
-    kept = at_limits(RING, known, limits, losses)
+    kept = at_limits(RING, known, limits, losses, {})
     assert {roll.id for roll in (*kept.prefixes, *kept.suffixes)} == {"fire", "edge2"}
 
 

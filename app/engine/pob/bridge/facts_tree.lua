@@ -68,14 +68,15 @@ local function choice_parent(nodes, node)
 end
 
 local function fact(nodes, node)
-	local mods, unlocked_by = list(), list()
+	local mods, unlocked_by, recipe = list(), list(), list()
+	for _, emotion in ipairs(node.recipe or {}) do recipe[#recipe + 1] = emotion end
 	for _, line in ipairs(node.sd or {}) do mods[#mods + 1] = line end
 	for _, id in ipairs(node.unlockConstraint and node.unlockConstraint.nodes or {}) do unlocked_by[#unlocked_by + 1] = id end
 	local free = node.isMultipleChoiceOption or node.isFreeAllocate ~= nil or node.type == "ClassStart" or node.type == "AscendClassStart"
 	return {
 		id = node.id, name = node.dn or "", kind = kind(node), mods = mods, neighbours = neighbours(nodes, node),
 		ascendancy = node.ascendancyName, x = node.x or 0, y = node.y or 0, unparsed = unparsed(node),
-		unlocked_by = unlocked_by, choice_of = choice_parent(nodes, node), cost = free and 0 or 1,
+		unlocked_by = unlocked_by, choice_of = choice_parent(nodes, node), cost = free and 0 or 1, recipe = recipe,
 	}
 end
 

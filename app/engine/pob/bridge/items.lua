@@ -94,7 +94,7 @@ local function check_limit(item, rolls, list, word)
 	if #(rolls or {}) > limit then B.refuse("%s: more than %d %s affixes", item.name, limit, word) end
 end
 
-local function parse(gear)
+local function made(gear)
 	if gear.text then return new("Item", gear.text) end
 	local item = new("Item", items.text(gear))
 	if not item.base then return item end
@@ -102,6 +102,17 @@ local function parse(gear)
 	check_limit(item, gear.suffixes, item.suffixes, "suffix")
 	if has_rune(item) then item:UpdateRunes() end
 	if item.crafted then item:Craft() elseif has_rune(item) then item:BuildAndParseRaw() end
+	return item
+end
+
+-- What an amulet is anointed with stands as an enchantment; there is one at most.
+local function parse(gear)
+	local item, notable = made(gear), gear.anoint or ""
+	if notable == "" or not item.base then return item end
+	if item.base.type ~= "Amulet" then B.refuse("%s cannot be anointed", item.name) end
+	if not build.spec.tree.notableMap[notable:lower()] then B.refuse("there is no notable %q", notable) end
+	item.enchantModLines = { { line = "Allocates " .. notable, enchant = true } }
+	item:BuildAndParseRaw()
 	return item
 end
 

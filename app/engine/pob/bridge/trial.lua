@@ -18,8 +18,8 @@ local function remember(cache, key, value)
 end
 
 local function item_key(gear)
-	if gear.text then return gear.slot .. "\1" .. gear.text end
-	local parts = { gear.slot, gear.base, gear.rarity, gear.title or "", gear.item_level or 1, gear.quality or 0, gear.sockets or 0 }
+	if gear.text then return gear.slot .. "\1" .. gear.text .. "\1" .. (gear.anoint or "") end
+	local parts = { gear.slot, gear.anoint or "", gear.base, gear.rarity, gear.title or "", gear.item_level or 1, gear.quality or 0, gear.sockets or 0 }
 	for _, rune in ipairs(gear.runes or {}) do parts[#parts + 1] = rune end
 	for _, list in ipairs({ gear.prefixes or {}, gear.suffixes or {} }) do
 		parts[#parts + 1] = "/"
