@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -204,7 +205,10 @@ async def measure(
     room = ConfiguredEngines(settings)
     try:
         engine = await room.engine("pob")
-        rows = [await _row(engine, path, engine_workers(settings), scan) for path in files]
+        rows: list[dict[str, Any]] = []
+        for path in files:
+            rows.append(await _row(engine, path, engine_workers(settings), scan))
+            print(_in_words(rows[-1]), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
     finally:
         await room.close()
     summary = {
