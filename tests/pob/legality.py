@@ -91,10 +91,10 @@ def read_item(text: str) -> Item:
 
 
 def _beside(item: Item, line: str) -> list[str]:
-    """Return where a line before the explicit ones belongs."""
-    if "{enchant}" in line:
-        return item.enchants
-    return item.rune_lines if "{rune}" in line else item.implicits
+    """Return where a line before the explicit ones belongs; those of runes are marked as enchantments too."""
+    if "{rune}" in line:
+        return item.rune_lines
+    return item.enchants if "{enchant}" in line else item.implicits
 
 
 def _put(item: Item, key: str, value: str, implicits: int) -> int:

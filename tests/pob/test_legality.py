@@ -40,6 +40,39 @@ def judged(text: str, pob_path: Path, tier: str = "starter", level: int = 70) ->
     return "; ".join(illegal_items(file_of(text, level=level), pob_path, tier))
 
 
+AMULET = """Rarity: RARE
+Probe
+Gold Amulet
+Item Level: 45
+Quality: 0
+Implicits: 2
+{enchant}Allocates Storm Swell
+{tags:drop}(12-20)% increased Rarity of Items found"""
+
+
+@pytest.mark.parametrize(
+    ("item", "tier", "level", "fault"),
+    [
+        (AMULET, "mirror", 70, ""),
+        (AMULET, "starter", 70, "starter at level 70 has no"),
+        (AMULET, "mirror", 64, "mirror at level 64 has no"),
+        (AMULET.replace("Storm Swell", "Storm Smell"), "mirror", 70, "0 notables are meant"),
+        (
+            AMULET.replace("Implicits: 2", "Implicits: 3\n{enchant}Allocates Storm Swell"),
+            "mirror",
+            70,
+            "two enchantments",
+        ),
+        (HELMET.replace("Implicits: 1", "Implicits: 2\n{enchant}Allocates Storm Swell"), "mirror", 70, "is anointed"),
+        (HELMET.replace("{rune}", "{enchant}{rune}"), "starter", 70, ""),
+    ],
+)
+def test_what_anoints_an_amulet(pob_path: Path, item: str, tier: str, level: int, fault: str) -> None:
+    found = judged(item, pob_path, tier, level)
+    assert fault in found
+    assert found == "" or fault
+
+
 def test_an_item_that_can_be_made_has_no_fault(pob_path: Path) -> None:
     assert judged(HELMET, pob_path) == ""
 
