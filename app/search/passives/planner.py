@@ -48,6 +48,8 @@ class Branch:
 LARGEST_BRANCH = 8
 """Most passives of a branch that a trade gives back at once."""
 
+SMALL = range(1, LARGEST_BRANCH + 1)
+
 HOPEFUL = 24
 """Routes worked out exactly per step, the best by the sum of what their passives are worth alone."""
 
@@ -193,12 +195,12 @@ class Planner:
 
     # -- giving back
 
-    def branches(self, draft: TreeDraft) -> list[Branch]:
-        """Return the branches that may be given back, the cheapest to lose per point first."""
-        small = {nodes for nodes in self.graph.branches(draft.owned) if len(nodes) <= LARGEST_BRANCH}
+    def branches(self, draft: TreeDraft, sizes: range = SMALL) -> list[Branch]:
+        """Return the branches of so many passives that may be given back, the cheapest to lose per point first."""
+        sized = {nodes for nodes in self.graph.branches(draft.owned) if len(nodes) in sizes}
         found = [
             Branch(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
-            for nodes in small
+            for nodes in sized
             if nodes.isdisjoint(self.fixed)
         ]
         return sorted(found, key=lambda branch: (branch.loss, sorted(branch.nodes)))

@@ -46,12 +46,8 @@ def large_moves(planner: Planner, draft: TreeDraft) -> list[TreeDraft]:
 
 def _elsewhere(planner: Planner, draft: TreeDraft) -> Iterable[TreeDraft]:
     """Yield the draft without a limb, its points spent on anything else: the limbs that cost least per point."""
-    limbs = {
-        limb for limb in planner.graph.branches(draft.owned) if len(limb) in LIMB and limb.isdisjoint(planner.fixed)
-    }
-    lost = {limb: (draft.score - planner.without(draft, limb).score) / len(limb) for limb in limbs}
     chosen: list[frozenset[int]] = []
-    for limb in sorted(limbs, key=lambda one: (lost[one], sorted(one))):
+    for limb in (branch.nodes for branch in planner.branches(draft, LIMB)):
         if all(len(limb & other) < 0.7 * max(len(limb), len(other)) for other in chosen):
             chosen.append(limb)
     for limb in chosen[:LIMBS]:
