@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -26,7 +25,6 @@ _SPIRIT = SubProblemName.SPIRIT_ALLOCATION
 _ASCENDANCY = SubProblemName.ASCENDANCY
 
 _OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
-_ANOINTED = re.compile(r"Allocates (.+?)(?: \(|$)", re.MULTILINE)
 _OWN = {
     "class": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the class asked for"),
     "ascendancy": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the ascendancy asked for"),
@@ -74,7 +72,7 @@ def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether a named thing is in the file, whatever kind of thing it is."""
     text = str(value)
     known = case.things.get(phrase(text), ())
-    granted = "granted by an item" if phrase(text) in _lines(case, GRANTS) else None
+    granted = "granted by an item" if phrase(text) in _granted(case) else None
     where = next((place for thing in known if (place := _place(case, thing)) is not None), granted)
     if where is not None:
         return WishVerdict(f"with {text}", text, where, True)
@@ -94,7 +92,8 @@ def _place(case: Case, thing: Thing) -> str | None:
         case ThingKind.KEYSTONE | ThingKind.NOTABLE:
             if int(thing.id) in {node.id for node in case.blueprint.nodes}:
                 return "allocated"
-            return "allocated by an item" if phrase(thing.name) in _lines(case, _ANOINTED) else None
+            allocated = {phrase(name) for item in case.blueprint.items.values() for name in item.allocated}
+            return "allocated by an item" if phrase(thing.name) in allocated else None
         case ThingKind.UNIQUE:
             worn = [i.slot for i in case.blueprint.items.values() if i.rarity == "UNIQUE" and i.title == thing.name]
             return f"worn: {listing(worn)}" if worn else None
@@ -112,13 +111,12 @@ def _used(case: Case) -> Iterator[tuple[Gem, Gem]]:
                 yield group.gems[0], gem
 
 
-def _lines(case: Case, pattern: re.Pattern[str]) -> set[str]:
-    """Return what worn items speak of, as comparable names."""
+def _granted(case: Case) -> set[str]:
+    """Return what worn items grant, as comparable names."""
     bases = [case.bases.get(item.base) for item in case.blueprint.items.values()]
     texts = [line for base in bases if base is not None for line in base.implicits]
     texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
-    texts += [f"Allocates {item.anoint}" for item in case.blueprint.items.values() if item.anoint]
-    return {phrase(match[1]) for text in texts for match in pattern.finditer(text)}
+    return {phrase(match[1]) for text in texts for match in GRANTS.finditer(text)}
 
 
 def _why_not(case: Case, thing: Thing) -> str:
@@ -210,7 +208,7 @@ def _gems_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
         else:
             yield gem.name, advice("leave_out", _SCALING, Demand.DROP_SUPPORT, f"leave {gem.name} out", values)
     facts = {phrase(fact.name): fact for fact in case.gems.values() if fact.kind == "active"}
-    for granted in sorted(_lines(case, GRANTS)):
+    for granted in sorted(_granted(case)):
         fact = facts.get(granted) or GemFact(id=granted, name=granted, kind="active")
         if gone.gem(fact):
             text = f"items that do not grant {fact.name}"

@@ -6,6 +6,7 @@ same list can be tried (what-if), committed and replayed in a fresh process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import reduce
 from typing import Annotated, Literal
@@ -27,6 +28,9 @@ SWAP = " Swap"
 SWAP_SLOTS = (MAIN_HAND + SWAP, OFF_HAND + SWAP)
 LIFE_FLASK, MANA_FLASK = "Flask 1", "Flask 2"
 CHARM_SLOTS = ("Charm 1", "Charm 2", "Charm 3")
+
+
+_ALLOCATES = re.compile(r"Allocates (.+?)(?: \(|$)", re.MULTILINE)
 
 
 class PassiveNode(Model):
@@ -67,6 +71,12 @@ class GearItem(Model):
     text: str | None = None
     anoint: str = ""
     active: bool = True
+
+    @property
+    def allocated(self) -> list[str]:
+        """The notables that it allocates: what it is anointed with, then what its text says."""
+        said = [name.strip() for name in _ALLOCATES.findall(self.text or "")]
+        return [self.anoint, *said] if self.anoint else said
 
 
 class Gem(Model):

@@ -84,9 +84,9 @@ class Exporter:
 
     def item_text(self, item: GearItem) -> str:
         """Return the item in Path of Building's format, every line with its rolled numbers."""
-        if item.text is not None:
-            return _anointed(item.text.strip(), item.anoint)
-        anoint = [f"{{enchant}}{itemtext.ALLOCATES}{item.anoint}"] if item.anoint else []
+        return _anointed(self._made(item) if item.text is None else item.text.strip(), item.anoint)
+
+    def _made(self, item: GearItem) -> str:
         base = self._effects.base(item)
         runes = ["{rune}" + self._wording.line(*entry) for entry in self._effects.runes(item)]
         implicits = [self._wording.line(*entry) for entry in self._effects.implicit(item)]
@@ -107,8 +107,7 @@ class Exporter:
         if count := max(item.sockets, len(item.runes)):
             socketed = [*item.runes, *["None"] * (count - len(item.runes))]
             head += ["Sockets: " + " ".join("S" * count), *(f"Rune: {rune}" for rune in socketed)]
-        count = len(anoint) + len(runes) + len(implicits)
-        return "\n".join([*head, f"Implicits: {count}", *anoint, *runes, *implicits, *explicit])
+        return "\n".join([*head, f"Implicits: {len(runes) + len(implicits)}", *runes, *implicits, *explicit])
 
     def _tree(self, root: etree._Element, blueprint: Blueprint, ids: dict[str, int]) -> None:
         chosen = self._pack.classes[blueprint.class_name]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.engine.sketch.lines import ALLOCATES
 from app.knowledge.named import named_in
 from app.model.base import changed
-from app.model.blueprint import Allocate, Change, Equip, GearItem, PassiveNode
+from app.model.blueprint import Allocate, Change, Equip, PassiveNode
 from app.model.facts import NodeFact
 from app.search.base import SearchContext
 from app.search.effort import LIMITS
-from app.search.gear.legality import can_pay, recipes_of
+from app.search.gear.legality import can_anoint, can_pay, recipes_of
 from app.search.incumbent import Incumbent
 from app.search.skills.gems import mentions
 
@@ -33,11 +32,12 @@ async def anoint(ctx: SearchContext, incumbent: Incumbent, banned: frozenset[int
     passives are none. What stands in the text of an imported item stays.
     """
     amulet = incumbent.blueprint.items.get(AMULET)
-    if amulet is None or not ctx.demands.floors.gear.emotions or ALLOCATES in (amulet.text or ""):
+    if amulet is None or not ctx.demands.floors.gear.emotions or set(amulet.allocated) - {amulet.anoint}:
         return ""
     possible = await _possible(ctx, incumbent, banned)
     asked = await _asked(ctx, incumbent, possible)
-    await incumbent.commit([Equip(item=changed(amulet, anoint=""))] if amulet.anoint else [])
+    if amulet.anoint:
+        await incumbent.commit([Equip(item=changed(amulet, anoint=""))])
     shortlist = [asked] if asked else await _best(ctx, incumbent, possible)
     ways: list[list[Change]] = [[Equip(item=changed(amulet, anoint=node.name))] for node in shortlist]
     gains = await incumbent.gains(ways)
@@ -51,23 +51,18 @@ async def anoint(ctx: SearchContext, incumbent: Incumbent, banned: frozenset[int
 async def offers(ctx: SearchContext, incumbent: Incumbent, banned: frozenset[int]) -> list[tuple[str, Equip]]:
     """Return the most helpful notables for a worn amulet that is not anointed: name, and the change that does it."""
     amulet = incumbent.blueprint.items.get(AMULET)
-    if amulet is None or anointed_with(amulet) or not ctx.demands.floors.gear.emotions:
+    if amulet is None or amulet.allocated or not ctx.demands.floors.gear.emotions:
         return []
     found = await _best(ctx, incumbent, await _possible(ctx, incumbent, banned))
     return [(node.name, Equip(item=changed(amulet, anoint=node.name))) for node in found]
 
 
-def anointed_with(item: GearItem) -> str:
-    """Return the notable that an item allocates, by what was chosen or by its text; "" where it does not."""
-    said = [line.partition(ALLOCATES)[2].strip() for line in (item.text or "").splitlines() if ALLOCATES in line]
-    return item.anoint or next(iter(said), "")
-
-
 def renewed(ctx: SearchContext, slot: str, nodes: Iterable[NodeFact]) -> str:
     """Return what another amulet is anointed with in place of the worn one: the same, where that can be paid again."""
-    worn = ctx.blueprint.items.get(slot) if slot == AMULET else None
-    name, recipes = anointed_with(worn) if worn is not None else "", recipes_of(nodes)
-    return name if name in recipes and can_pay(recipes[name].recipe, ctx.demands.floors.gear) else ""
+    worn = ctx.blueprint.items.get(slot)
+    if slot != AMULET or worn is None or not worn.allocated:
+        return ""
+    return worn.allocated[0] if can_anoint(worn.allocated[0], recipes_of(nodes), ctx.demands.floors.gear) else ""
 
 
 async def _possible(ctx: SearchContext, incumbent: Incumbent, banned: frozenset[int]) -> list[NodeFact]:

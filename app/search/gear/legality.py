@@ -129,6 +129,11 @@ def can_pay(recipe: Iterable[str], limits: GearLimits) -> bool:
     return set(recipe) <= set(EMOTIONS[: limits.emotions])
 
 
+def can_anoint(name: str, recipes: Mapping[str, NodeFact], limits: GearLimits) -> bool:
+    """Return whether the gear tier can anoint an amulet with the notable of that name."""
+    return name in recipes and can_pay(recipes[name].recipe, limits)
+
+
 def anoint_problems(
     item: GearItem, base: BaseFact | None, recipes: Mapping[str, NodeFact], limits: GearLimits
 ) -> list[str]:
@@ -242,7 +247,8 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
                 {"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines), "affix": fact.id} for fact in has
             ]
         if item.anoint:
-            text = f"Allocates {item.anoint} ({', '.join(recipes[item.anoint].recipe)})"
+            emotions = f" ({', '.join(recipes[item.anoint].recipe)})" if item.anoint in recipes else ""
+            text = f"Allocates {item.anoint}{emotions}"
             lines.insert(0, {"side": "enchant", "name": item.anoint, "text": text, "affix": ANOINT})
         entry: dict[str, Any] = {
             "slot": item.slot,

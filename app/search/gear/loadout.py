@@ -120,7 +120,8 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     """
     incumbent = await Incumbent.open(ctx)
     # The amulet is anointed when all else is chosen: until then no other one would be compared fairly with it.
-    await incumbent.commit([Equip(item=changed(i, anoint="")) for i in ctx.blueprint.items.values() if i.anoint])
+    if anointed := [item for item in ctx.blueprint.items.values() if item.anoint]:
+        await incumbent.commit([Equip(item=changed(item, anoint="")) for item in anointed])
     await incumbent.learn_requirements()
     before, old_score = incumbent.blueprint, incumbent.score
     pools = await pools_of(ctx)

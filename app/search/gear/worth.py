@@ -13,7 +13,7 @@ from app.model.facts import AffixFact, NodeFact
 from app.model.guide import GearFigures, Loss
 from app.model.names import GearTier
 from app.model.stats import DPS, EHP, MOVEMENT
-from app.search.gear.legality import ANOINT, can_pay, knowledge, recipes_of
+from app.search.gear.legality import ANOINT, can_anoint, knowledge, recipes_of
 from app.search.gear.pool import best_tiers, wording
 from app.search.incumbent import EPSILON, required_attributes
 from app.search.objective import METRICS, Objective
@@ -126,8 +126,7 @@ def at_limits(
         if (other := best.get((fact.side, wording(fact.lines)))) is not None:
             swapped[roll.id] = changed(roll, id=other)
     sides = {side: [swapped[r.id] for r in getattr(item, side) if r.id in swapped] for side in ("prefixes", "suffixes")}
-    paid = item.anoint in recipes and can_pay(recipes[item.anoint].recipe, limits)
-    return changed(item, **sides, anoint=item.anoint if paid else "")
+    return changed(item, **sides, anoint=item.anoint if can_anoint(item.anoint, recipes, limits) else "")
 
 
 def _keeping(item: GearItem, rolls: Sequence[AffixRoll]) -> GearItem:

@@ -12,7 +12,7 @@ from app.model.constraints import Invariant, InvariantSet
 from app.model.demands import gear_limits
 from app.model.facts import BaseFact
 from app.model.names import GearTier, Provenance
-from app.search.gear.anoint import anoint, anointed_with, offers
+from app.search.gear.anoint import anoint, offers
 from app.search.gear.legality import gear_findings, shopping_list
 from app.search.incumbent import Incumbent
 from tests.fakes.arithmetic import World, WorldFacts, active, node
@@ -104,12 +104,16 @@ async def test_offers_are_for_an_amulet_that_is_bare(context: Context) -> None:
 
 
 def test_what_an_item_is_anointed_with_is_read_from_its_text_as_well() -> None:
-    assert anointed_with(changed(AMULET, anoint="n4")) == "n4"
-    assert (
-        anointed_with(changed(AMULET, text="Rarity: RARE\nImplicits: 1\n{enchant}Allocates Storm Swell\n+1 life"))
-        == "Storm Swell"
-    )
-    assert anointed_with(AMULET) == ""
+    assert changed(AMULET, anoint="n4").allocated == ["n4"]
+    text = "Rarity: RARE\nImplicits: 1\n{enchant}Allocates Storm Swell\n+1 life"
+    assert changed(AMULET, text=text).allocated == ["Storm Swell"]
+    assert AMULET.allocated == []
+
+
+async def test_what_no_emotions_do_is_listed_without_any() -> None:
+    build = changed(START, items={"Amulet": changed(AMULET, anoint="n6")})
+    (entry,) = await shopping_list(WorldFacts(WORLD), build)
+    assert entry["lines"][0]["text"] == "Allocates n6"
 
 
 @pytest.mark.parametrize(
