@@ -90,6 +90,13 @@ def advice(
     return Suggestion(strategy=strategy, sub_problem=sub_problem, demand=demand, values=values or Details(), text=text)
 
 
+def other_ascendancy(case: Case, demand: Demand, values: Details | None = None) -> list[Suggestion]:
+    """Return the way over another ascendancy, where the character has one that nobody asked for."""
+    if case.asked("ascendancy") or case.blueprint.ascendancy is None:
+        return []
+    return [advice("other_ascendancy", SubProblemName.ASCENDANCY, demand, "another ascendancy", values)]
+
+
 def conflict(
     kind: ConflictType,
     severity: Severity,

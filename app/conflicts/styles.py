@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from app.conflicts.case import Case, WishVerdict, advice
+from app.conflicts.case import Case, WishVerdict, advice, other_ascendancy
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT, ONE_BUTTON, style_stat
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
@@ -274,7 +274,9 @@ def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVer
     else:
         own = dealt(case.main_gem) if case.main_gem is not None else []
         met, have = bool(set(own) & set(kinds)), f"{case.main_skill}: {', '.join(own) or 'no type of its own'}"
-    return _verdict(f"{kind} damage", kind, (met, have), _other_damage(case, Details(element=kind)))
+    # An ascendancy may add damage of another type to whatever is used.
+    ways = (*_other_damage(case, Details(element=kind)), *other_ascendancy(case, Demand.MORE_DAMAGE))
+    return _verdict(f"{kind} damage", kind, (met, have), ways)
 
 
 def damage_shares(case: Case) -> dict[str, float]:

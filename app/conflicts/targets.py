@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conflicts.case import Case, WishVerdict, advice
+from app.conflicts.case import Case, WishVerdict, advice, other_ascendancy
 from app.conflicts.items import filling, slots_with_room
 from app.model.base import changed
 from app.model.conflicts import Details, Suggestion
@@ -15,7 +15,6 @@ from app.model.stats import DPS
 _NEEDS = SubProblemName.STAT_REQUIREMENTS
 _SCALING = SubProblemName.DAMAGE_SCALING
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
-_ASCENDANCY = SubProblemName.ASCENDANCY
 _SURVIVAL = SubProblemName.SURVIVABILITY
 _SUSTAIN = SubProblemName.RESOURCE_SUSTAIN
 
@@ -62,7 +61,7 @@ def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached
             advice("more_damage", _SCALING, Demand.MORE_DAMAGE, "weigh damage higher in passives and gear", values),
             advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "another weapon type", values),
             advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "another main skill", values),
-            *_other_ascendancy(case, Demand.MORE_DAMAGE, values),
+            *other_ascendancy(case, Demand.MORE_DAMAGE, values),
         ]
         kept = [way for way in ways if way.demand is not Demand.OTHER_WEAPON or not case.asked("weapon")]
         return [way for way in kept if way.demand is not Demand.OTHER_SKILL or not case.asked("skill")]
@@ -83,16 +82,9 @@ def _ways(case: Case, row: InvariantType, figure: Figure, wanted: float, reached
     ways = [
         advice("more_layers", _SURVIVAL, tougher, heavier, values),
         advice("gear_defence", _NEEDS, tougher, "defences on gear before damage", values),
-        *_other_ascendancy(case, tougher, values),
+        *other_ascendancy(case, tougher, values),
     ]
     return _with_refill(case, tougher, ways)
-
-
-def _other_ascendancy(case: Case, demand: Demand, values: Details) -> list[Suggestion]:
-    """Return the way over another ascendancy, where the character has one that nobody asked for."""
-    if case.asked("ascendancy") or case.blueprint.ascendancy is None:
-        return []
-    return [advice("other_ascendancy", _ASCENDANCY, demand, "another ascendancy", values)]
 
 
 def _with_refill(case: Case, demand: Demand, ways: list[Suggestion]) -> list[Suggestion]:

@@ -174,6 +174,29 @@ def test_a_damage_type_is_what_the_file_deals(case: MakeCase, asked: InvariantVa
 
 
 @pytest.mark.parametrize(
+    ("also_asked", "ways"),
+    [
+        ([], ["other_skill", "asked_damage", "other_ascendancy"]),
+        ([("skill", "Bolt")], ["asked_damage", "other_ascendancy"]),
+        ([("skill", "Bolt"), ("ascendancy", "Stormweaver")], ["asked_damage"]),
+    ],
+)
+def test_a_type_that_an_ascendancy_crowds_out_may_get_another_one(
+    case: MakeCase, also_asked: list[tuple[str, str]], ways: list[str]
+) -> None:
+    """What was asked for by name stays: then weighing the type higher is all there is."""
+    asked = [
+        Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="said so")
+        for field, value in [("damage_type", "lightning"), *also_asked]
+    ]
+    groups = [SkillGroup(gems=[Gem(gem_id="Bolt", name="Bolt")])]
+    values = {"LightningHitAverage": 400.0, "ChaosHitAverage": 600.0, "TotalDPS": 1000.0}
+    built = case(invariants=InvariantSet(invariants=asked), gems=GEMS, values=values, blueprint={"groups": groups})
+    (found,) = [one for one in asked_for(built) if one.subject == "damage_type lightning"]
+    assert [way.strategy for way in found.suggested_solutions] == ways
+
+
+@pytest.mark.parametrize(
     ("values", "sources", "asked", "state"),
     [
         ({"ChaosDot": 900.0, "TotalDot": 900.0}, [], "chaos", MET),
