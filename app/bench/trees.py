@@ -39,6 +39,7 @@ from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_
 from app.search.incumbent import Incumbent
 from app.search.objective import METRICS, Objective
 from app.search.passives.graph import PassiveGraph, Route
+from app.search.passives.large_moves import LargeMoves
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import MOST, anchors, assignable, assignment, of_set, set_in_use
 from app.search.sessions import ParallelSession
@@ -73,6 +74,13 @@ class AuthoredBuild:
     skill: str
     author: Outputs
     points: int
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """Return where searches begin: without a keystone of the author's, his keystones are as good as nothing."""
+        owned = {n.id for n in self.blueprint.nodes}
+        has_keystone = any(n.id in owned and n.kind == "keystone" for n in self.tree.nodes)
+        return STARTS if has_keystone else STARTS[:2]
 
     @property
     def setup(self) -> list[Change]:
@@ -128,7 +136,7 @@ async def tree_search(
     return TreeSearch(incumbent, graph, fixed=kept, local=frozenset(near), limits=LIMITS), in_use
 
 
-LIMITS = TreeLimits(moves=4, trials=12_000)
+LIMITS = TreeLimits(moves=4, trials=20_000)
 """As far as a deep build goes."""
 
 REACH = 7
@@ -250,7 +258,7 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
     case = await read_build(engine, path)
     async with AsyncExitStack() as stack:
         parallel = ParallelSession([await stack.enter_async_context(engine.session()) for _ in range(sessions)])
-        runs = [await _run(parallel, case, start) for start in STARTS]
+        runs = [await _run(parallel, case, start) for start in case.starts]
         scanned = await _scanned(parallel, case) if scan else {}
     for run in runs:  # a session that has held nothing else tells what the changes are worth
         async with engine.session() as fresh:
@@ -259,6 +267,7 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
             run.outputs, run.points = (await fresh.what_if([[]], METRICS))[0], (await fresh.inspect()).points["used"]
     scores = [_objective(case.author).score(run.outputs) for run in runs]
     found = runs[scores.index(max(scores))]
+    shares = [*scores, *scores[-1:]][: len(STARTS)]
     return {
         "build": case.name,
         "skill": case.skill,
@@ -266,7 +275,7 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
         "start": found.start,
         **compared(case.author, found.outputs),
         **{
-            f"{start}_share": round(math.exp(score - scores[0]), 4) for start, score in zip(STARTS, scores, strict=True)
+            f"{start}_share": round(math.exp(share - scores[0]), 4) for start, share in zip(STARTS, shares, strict=True)
         },
         "runs": [run.figures() for run in runs],
         **scanned,
@@ -348,7 +357,7 @@ async def _run(parallel: ParallelSession, case: AuthoredBuild, start: str) -> Tr
     if start != "author":
         await search.clear()
         await search.spend(points - search.spent)
-    await search.improve()
+    await LargeMoves(search, search.limits.moves).improve()
     # as many passives for the set in use as the idle one has, because these are paid together
     incumbent = search.incumbent
     idle = len(of_set(incumbent.blueprint, 2 if in_use == 1 else 1))

@@ -49,6 +49,11 @@ class Incumbent:
         self.score = self.objective.score(outputs)
         return self.score
 
+    def judge(self, objective: Objective) -> None:
+        """Score by another objective of the same metrics from now on."""
+        self.objective = objective
+        self.score = objective.score(self.outputs)
+
     async def outputs_of(self, candidates: Sequence[Sequence[Change]]) -> list[Outputs]:
         """Try the candidates and return the objective's metrics for each."""
         if not candidates:
@@ -82,8 +87,7 @@ class Incumbent:
     async def learn_requirements(self) -> Inspection:
         """Read the attribute requirements of the committed build and score with them from now on."""
         inspection = await self.session.inspect()
-        self.objective = self.objective.requiring(required_attributes(inspection))
-        self.score = self.objective.score(self.outputs)
+        self.judge(self.objective.requiring(required_attributes(inspection)))
         return inspection
 
 

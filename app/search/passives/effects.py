@@ -114,10 +114,11 @@ class Effects:
         """Return what the entries of vectors are, but for the last."""
         return self.incumbent.objective.metrics
 
-    async def learn(self, nodes: Iterable[int]) -> None:
+    async def learn(self, nodes: Iterable[int], *, anew: bool = True) -> None:
         """Measure the passives on the committed build: those owned by giving them back, the others by buying them.
 
-        What is known to do nothing is not tried again, nor what was measured on this very build.
+        What is known to do nothing is not tried again, nor what was measured on this very build; unless `anew`, nor
+        what was measured on an earlier one: a few trades later it is still about right.
         """
         if self._at is not self.incumbent.blueprint:
             self._at = self.incumbent.blueprint
@@ -138,7 +139,7 @@ class Effects:
             for key, changes in trials:
                 effect = self.known.get(key)
                 moves = effect is not None and any(abs(v) > NOISE for v in effect[:-1])
-                if key not in self.known or (moves and key not in self._fresh):
+                if key not in self.known or (anew and moves and key not in self._fresh):
                     asked.setdefault(key, changes)
                     hints[key] = self.hint(self.graph.nodes[node])
         outputs = await self.incumbent.outputs_of(list(asked.values()))

@@ -21,7 +21,6 @@ from app.search.objective import METRICS, Objective
 from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, vector_of
 from app.search.passives.graph import PassiveGraph, Route, levelling_order
 from app.search.passives.planner import Planner, TreeDraft
-from app.search.passives.regions import FAR, large_moves
 from app.search.skills.gems import mentions
 
 
@@ -51,8 +50,8 @@ class TreeLimits:
     """How far and how long the search looks.
 
     `reach`: points of a route; `rounds`: of growing; `chain`: trades planned at once; `offers`: single trades measured
-    when no chain helps; `shakes`: points given back and spent anew on paper; `moves`: large moves tried where nothing
-    else helps; `trials`: candidates in all.
+    when no chain helps; `shakes`: points given back and spent anew on paper; `moves`: large moves tried of each kind;
+    `trials`: candidates in all.
     """
 
     reach: int = 8
@@ -88,7 +87,7 @@ class TreeSearch:
 
     def __post_init__(self) -> None:
         self._effects = Effects(self.incumbent, self.graph, self.sockets, self.local, self._hint)
-        self._planner = Planner(self.graph, self._effects, self._score, self.banned, self.fixed, self.limits.reach)
+        self.planner = Planner(self.graph, self._effects, self._score, self.banned, self.fixed, self.limits.reach)
         self._blind = False
         self._begun = self.incumbent.trials
 
@@ -107,6 +106,16 @@ class TreeSearch:
         """Return how many candidates this search has had measured."""
         return self.incumbent.trials - self._begun
 
+    @property
+    def is_unspent(self) -> bool:
+        """Return whether the limits leave trials."""
+        return self.trials < self.limits.trials
+
+    @property
+    def score(self) -> float:
+        """Return what the tree is worth by numbers and words."""
+        return self.incumbent.score + self._words(self.owned)
+
     def _hint(self, fact: NodeFact) -> float:
         return (KEYWORD_BLIND if self._blind else KEYWORD_TIE) * mentions(fact.mods, self.keywords)
 
@@ -117,13 +126,13 @@ class TreeSearch:
         """Spend points round by round, measuring anew in between; return the points that nothing could take."""
         share = max(8, -(-points // self.limits.rounds))
         while points > 0:
-            await self._learn()
-            steps = await asyncio.to_thread(self._planner.grown, self._draft(), points)
+            await self.learn()
+            steps = await asyncio.to_thread(self.planner.grown, self.draft(), points)
             if not steps:
                 return points
             before = self.spent
             chosen = next((s for s in steps if self._cost(s) - before >= min(share, points)), steps[-1])
-            await self._commit(chosen)
+            await self.commit(chosen)
             if self.spent == before:
                 return points
             points -= self.spent - before
@@ -151,12 +160,12 @@ class TreeSearch:
         missing = self.fixed & self.graph.nodes.keys() - self.owned
         if not missing:
             return
-        await self._learn()
-        draft = self._draft()
+        await self.learn()
+        draft = self.draft()
         secured = self._leading(draft, missing)
         if len(self.graph.ways_to(self.fixed, secured.owned) & self.graph.bought) > points:
-            secured = self._leading(self._planner.without(draft, draft.owned), self.fixed)
-        await self._commit(secured)
+            secured = self._leading(self.planner.without(draft, draft.owned), self.fixed)
+        await self.commit(secured)
 
     def _leading(self, draft: TreeDraft, missing: frozenset[int]) -> TreeDraft:
         """Return the draft with the missing passives bought, the nearest first; banned ones are no way."""
@@ -166,20 +175,20 @@ class TreeSearch:
             near = [(routes[node].points, node) for node in left if node in routes]
             if not near:
                 return draft
-            draft = self._planner.bought(draft, routes[min(near)[1]])
+            draft = self.planner.bought(draft, routes[min(near)[1]])
         return draft
 
     async def shrink(self, points: int) -> None:
         """Give back at least `points` passives where it costs least."""
-        await self._learn()
-        await self._commit(await asyncio.to_thread(self._planner.shrunk, self._draft(), points))
+        await self.learn()
+        await self.commit(await asyncio.to_thread(self.planner.shrunk, self.draft(), points))
 
     async def exchange(self, points: int) -> frozenset[int]:
         """Give back up to `points` passives where it costs least, spend them elsewhere; return what was given back."""
         before = self.owned
         await self.shrink(points)
         gone = before - self.owned
-        self._planner = Planner(
+        self.planner = Planner(
             self.graph, self._effects, self._score, self.banned | gone, self.fixed, self.limits.reach
         )
         await self.spend(len(gone & self.graph.bought))
@@ -187,31 +196,46 @@ class TreeSearch:
 
     async def promising(self, most: int) -> list[Route]:
         """Return the routes that help most per point, whatever points there are; each measured as a whole."""
-        await self._learn()
-        base = self._draft()
-        routes = await asyncio.to_thread(self._planner.routes, base, self.limits.reach, 4 * most)
+        await self.learn()
+        base = self.draft()
+        routes = await asyncio.to_thread(self.planner.routes, base, self.limits.reach, 4 * most)
         gains = await self.incumbent.gains([self.purchase(route) for route in routes])
         found = sorted(zip(gains, routes, strict=True), key=lambda p: (-p[0] / p[1].points, p[1].target))
         return [route for gain, route in found if gain > EPSILON][:most]
 
     def purchase(self, route: Route) -> list[Change]:
         """Return the changes that buy the route."""
-        return self.changes_to(self._planner.bought(self._draft(), route))
+        return self.changes_to(self.planner.bought(self.draft(), route))
 
     async def improve(self, most: int = 1000) -> int:
         """Trade branches for better ones until nothing helps, `most` times; return how many times it helped."""
         before = self.accepted
-        while self.trials < self.limits.trials and self.accepted - before < most:
-            if not (await self._improved() or await self._moved()):
-                break
+        while self.is_unspent and self.accepted - before < most and await self._improved():
+            pass
         return self.accepted - before
 
+    async def trade(self, most: int = 1000) -> None:
+        """Make chains of trades planned with what is known of passives, until none helps or `most` times."""
+        for _ in range(most):
+            if not (self.is_unspent and await self._traded()):
+                return
+
+    async def _traded(self) -> bool:
+        await self.learn(anew=False)
+        drafts = await asyncio.to_thread(self._chain, self.draft())
+        return await self._take_best(drafts, await self._measured(drafts))
+
     async def _improved(self) -> bool:
-        """Commit one better tree, or return False when no plan keeps its promise."""
-        await self._learn()
+        """Commit one better tree, or return False when no plan keeps its promise.
+
+        What was measured on earlier trees serves as long as it helps: measuring all anew takes most of a search.
+        """
+        if await self._traded():
+            return True
+        await self.learn()
         for _ in range(self.limits.corrections):
             for plan in (self._chain, self._single):
-                drafts = await asyncio.to_thread(plan, self._draft())
+                drafts = await asyncio.to_thread(plan, self.draft())
                 measured = await self._measured(drafts)
                 if await self._take_best(drafts, measured):
                     return True
@@ -219,44 +243,23 @@ class TreeSearch:
                 promising = await self._study(drafts[:most], measured[:most])
             if not promising:
                 break
-        drafts = await asyncio.to_thread(self._shaken, self._draft())
+        drafts = await asyncio.to_thread(self._shaken, self.draft())
         return await self._take_best(drafts, await self._measured(drafts))
 
-    async def _moved(self) -> bool:
-        """Make the first large move that is better once the tree is improved there; the others are taken back."""
-        if not self.limits.moves:
-            return False
-        await self._effects.learn([*sorted(self.owned - self.fixed), *self.graph.routes(self.owned, FAR)])
-        drafts = await asyncio.to_thread(large_moves, self._planner, self._draft())
-        before, now, accepted = self.incumbent.blueprint, self._whole_score(), self.accepted
-        for draft in drafts[: self.limits.moves]:
-            await self._commit(draft)
-            while self.trials < self.limits.trials and await self._improved():
-                pass
-            if self._whole_score() > now + EPSILON:
-                self.accepted = accepted + 1
-                return True
-            await self.rewind(before)
-            self.accepted = accepted
-        return False
-
-    def _whole_score(self) -> float:
-        return self.incumbent.score + self._words(self.owned)
-
     def _chain(self, draft: TreeDraft) -> list[TreeDraft]:
-        return self._planner.traded(draft, self.limits.chain)
+        return self.planner.traded(draft, self.limits.chain)
 
     def _single(self, draft: TreeDraft) -> list[TreeDraft]:
-        return self._planner.trades(draft, 2 * self.limits.offers)[: self.limits.offers]
+        return self.planner.trades(draft, 2 * self.limits.offers)[: self.limits.offers]
 
     def _shaken(self, draft: TreeDraft) -> list[TreeDraft]:
         """Return drafts that give back many of the worst passives, spend the points anew and trade on."""
         found: list[TreeDraft] = []
         for points in self.limits.shakes:
-            less = self._planner.shrunk(draft, points)
-            grown = self._planner.grown(less, self._cost(draft) - self._cost(less))
+            less = self.planner.shrunk(draft, points)
+            grown = self.planner.grown(less, self._cost(draft) - self._cost(less))
             if grown and self._cost(grown[-1]) == self._cost(draft):
-                found += [grown[-1], *self._planner.traded(grown[-1], self.limits.chain)[-1:]]
+                found += [grown[-1], *self.planner.traded(grown[-1], self.limits.chain)[-1:]]
         return found
 
     async def _measured(self, drafts: Sequence[TreeDraft]) -> list[Outputs]:
@@ -272,17 +275,17 @@ class TreeSearch:
         best = max(range(len(gains)), key=lambda i: (gains[i], -i), default=None)
         if best is None or gains[best] <= EPSILON:
             return False
-        return await self._commit(drafts[best], gains[best])
+        return await self.commit(drafts[best], gains[best])
 
     async def _study(self, drafts: Sequence[TreeDraft], measured: Sequence[Outputs]) -> bool:
         """Learn why promises were not kept; return whether there were any promises."""
-        base = self._draft()
+        base = self.draft()
         pairs = zip(drafts, measured, strict=True)
         broken = [(d, found) for d, found in pairs if found and d.score > base.score + EPSILON][: self.limits.studied]
-        halves = {(h.owned, len(h.attributes)): h for d, _ in broken for h in self._planner.halves(base, d)}
+        halves = {(h.owned, len(h.attributes)): h for d, _ in broken for h in self.planner.halves(base, d)}
         found = await self._measured(list(halves.values()))
         for draft, outputs in [*zip(halves.values(), found, strict=True), *broken]:
-            self._planner.correct(draft, vector_of(outputs, self._effects.metrics))
+            self.planner.correct(draft, vector_of(outputs, self._effects.metrics))
         return bool(broken)
 
     def _words(self, nodes: Iterable[int]) -> float:
@@ -293,13 +296,13 @@ class TreeSearch:
 
         Nothing is committed.
         """
-        await self._learn()
+        await self.learn()
 
         def score(vector: Vector) -> float:
             return objective.score(outputs_of(vector, self._effects.metrics)) + vector[-1]
 
         planner = Planner(self.graph, self._effects, score, self.banned, self.fixed, self.limits.reach)
-        base = self._draft()
+        base = self.draft()
         start = planner.begin(base.owned, base.attributes, base.plain)
         drafts = await asyncio.to_thread(planner.traded, start, self.limits.chain)
         measured = await self._measured(drafts)
@@ -312,18 +315,22 @@ class TreeSearch:
     async def worths(self) -> dict[int, float]:
         """Return the score lost without each owned passive alone."""
         await self._effects.learn(sorted(self.owned))
-        draft = self._draft()
-        return {node: self._planner.worth_of(draft, node) for node in sorted(self.owned)}
+        draft = self.draft()
+        return {node: self.planner.worth_of(draft, node) for node in sorted(self.owned)}
 
     async def levelling(self) -> list[int]:
         """Return the passives in the order in which to take them."""
         return levelling_order(self.graph, self.owned, (await self.worths()).__getitem__)
 
-    async def _learn(self) -> None:
+    async def learn(self, reach: int | None = None, *, anew: bool = True) -> None:
+        """Measure what is owned and what is within reach (by default that of the limits).
+
+        Unless `anew`, only what was never measured: what it did in another tree is about right a few trades later.
+        """
         is_first = not self._effects.known
-        near = self.graph.routes(self.owned, self.limits.reach)
+        near = self.graph.routes(self.owned, reach or self.limits.reach)
         wanted = [*sorted(self.owned - self.fixed), *near]
-        await self._effects.learn(wanted)
+        await self._effects.learn(wanted, anew=anew)
         if not is_first:
             return
         at = METRICS.index(DPS)
@@ -333,11 +340,12 @@ class TreeSearch:
             self._effects.known.clear()
             await self._effects.learn(wanted)
 
-    def _draft(self) -> TreeDraft:
+    def draft(self) -> TreeDraft:
+        """Return the committed tree as a draft of the planner."""
         held = {n.id: n.attribute for n in self.incumbent.blueprint.nodes if n.id in self.graph.nodes}
         vector = vector_of(self.incumbent.outputs, self._effects.metrics)
         attributes = {node: attribute for node, attribute in held.items() if attribute is not None}
-        return self._planner.begin(frozenset(held), attributes, vector)
+        return self.planner.begin(frozenset(held), attributes, vector)
 
     def _cost(self, draft: TreeDraft) -> int:
         return len(draft.owned & self.graph.bought)
@@ -357,7 +365,7 @@ class TreeSearch:
             change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)
         ]
 
-    async def _commit(self, draft: TreeDraft, promised: float | None = None) -> bool:
+    async def commit(self, draft: TreeDraft, promised: float | None = None) -> bool:
         """Commit the draft; a plan that does not keep what its trial promised is taken back."""
         before = self.incumbent.blueprint
         gained = await self.incumbent.commit(self.changes_to(draft))

@@ -24,6 +24,7 @@ from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, ordered, reached
+from app.search.passives.large_moves import LargeMoves
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import for_second_skill
 from app.search.skills.further import labelled, measured_roles
@@ -112,7 +113,7 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     jewel = await JewelSearch(ctx, incumbent, await main_graph(ctx)).best()
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
     await search.fit(ctx.demands.floors.passive_points)
-    helped = await search.improve()
+    helped = await LargeMoves(search, search.limits.moves).improve()
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
     notes = StageNotes(tree_alternatives=await alternatives(search))
     return StageResult(incumbent.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")

@@ -1,0 +1,239 @@
+"""Large moves: where trades of branches lead nowhere, a tree that differs much from it is improved and compared.
+
+A local search ends where no trade helps, though a tree elsewhere may be better. Large moves lead there: a limb given up
+for another region, a far passive reached, another aim for a while, all grown anew, limbs of a tree found elsewhere.
+What they promise is often wrong (vectors do not add up over thirty passives), so each is judged once it is improved,
+and taken back when it is not better.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from app.model.blueprint import Blueprint
+from app.search.incumbent import EPSILON
+from app.search.objective import Objective
+from app.search.passives.graph import Route
+from app.search.passives.planner import Planner, TreeDraft
+from app.search.passives.tree import TreeSearch
+
+FAR = 16
+"""Points within which a region or a passive is looked for."""
+
+LIMB = range(5, 51)
+"""Passives of a limb that is given up."""
+
+LIMBS, SOCKETS, TARGETS = 10, 8, 6
+"""Limbs that are given up, jewel sockets and other far passives that are reached: moves of each kind, at most."""
+
+TRADES = 12
+"""Trades on paper after a move."""
+
+UNLIKE = 8
+"""Passives in which two moves differ at least: otherwise they lead to the same tree."""
+
+HOPE = 0.05
+"""A move that chains of trades bring within this of the score there was is improved further."""
+
+ASIDE = ((0.8, 3), (1.15, 1), (0.9, 3), (1.3, 1))
+"""Demands scaled for a while, and for how many chains of trades: lower ones make room for damage, higher for life."""
+
+EHP_WEIGHTS = (0.1, 1.0)
+"""What effective hit points are worth beside damage while a tree is grown anew without demands."""
+
+
+@dataclass
+class LargeMoves:
+    """Improves a tree further than trades do; `most`: moves of each kind that are tried before giving up.
+
+    `others`: trees that were near the best when they were found.
+    """
+
+    search: TreeSearch
+    most: int
+    others: list[Blueprint] = field(default_factory=list)
+
+    async def improve(self) -> int:
+        """Make moves until none helps or the trials are spent; return how many moves and trades helped."""
+        before = self.search.accepted
+        await self.search.improve()
+        if self.most:
+            await self._regrown()
+            while self.search.is_unspent and (await self._elsewhere() or await self._aside() or await self._crossed()):
+                pass
+        return self.search.accepted - before
+
+    async def _regrown(self) -> None:
+        """Grow the whole tree anew, for damage first and for both, without demands; keep the best."""
+        points, objective = self.search.spent, self.search.incumbent.objective
+
+        async def grow(weight: float) -> None:
+            await self.search.clear()
+            with self._leaning(replace(bare(objective), ehp_weight=weight * objective.damage_weight)):
+                await self.search.spend(points - self.search.spent)
+
+        for weight in EHP_WEIGHTS:
+            if self.search.is_unspent:
+                await self._tried(partial(grow, weight), hope=math.inf)
+
+    async def _elsewhere(self) -> bool:
+        """Make the first move to another region, or to a far passive, that is better."""
+        await self.search.learn(FAR)
+        drafts = await asyncio.to_thread(large_moves, self.search.planner, self.search.draft())
+        return await self._first(drafts)
+
+    async def _aside(self) -> bool:
+        """Improve the tree for easier or harder demands for a while, then for the own ones."""
+        objective = self.search.incumbent.objective
+
+        async def lean(factor: float, chains: int) -> None:
+            with self._leaning(scaled(objective, factor)):
+                await self.search.trade(chains)
+
+        for factor, chains in ASIDE[: self.most]:
+            if await self._tried(partial(lean, factor, chains)):
+                return True
+        return False
+
+    async def _crossed(self) -> bool:
+        """Take over limbs of the trees that were nearly as good, the latest first."""
+        for other in self.others[: -self.most - 1 : -1]:
+            nodes = {n.id: n.attribute for n in other.nodes if n.id in self.search.graph.nodes}
+            attributes = {node: attribute for node, attribute in nodes.items() if attribute is not None}
+            planner, draft = self.search.planner, self.search.draft()
+            plain = planner.vector_of(nodes, attributes)
+            donor = planner.draft(frozenset(nodes), attributes, plain)
+            if await self._first(await asyncio.to_thread(crossed, planner, draft, donor)):
+                return True
+        return False
+
+    async def _first(self, drafts: Sequence[TreeDraft]) -> bool:
+        for draft in drafts[: self.most]:
+            if await self._tried(partial(self.search.commit, draft)):
+                return True
+        return False
+
+    async def _tried(self, go: Callable[[], Awaitable[object]], hope: float = HOPE) -> bool:
+        """Go elsewhere and improve the tree there; return whether it is better, otherwise come back."""
+        search = self.search
+        before, now, accepted = search.incumbent.blueprint, search.score, search.accepted
+        await go()
+        await search.trade()
+        if search.score > now - hope:
+            await search.improve()
+        is_better = search.score > now + EPSILON
+        if search.score > now - HOPE and search.incumbent.blueprint not in (before, *self.others):
+            self.others.append(before if is_better else search.incumbent.blueprint)
+        search.accepted = accepted + is_better
+        if not is_better:
+            await search.rewind(before)
+        return is_better
+
+    @contextmanager
+    def _leaning(self, objective: Objective) -> Iterator[None]:
+        """Judge by another objective meanwhile."""
+        own = self.search.incumbent.objective
+        self.search.incumbent.judge(objective)
+        try:
+            yield
+        finally:
+            self.search.incumbent.judge(own)
+
+
+def bare(objective: Objective) -> Objective:
+    """Return the objective without guards and minima."""
+    return replace(objective, guards=frozenset(), minima={})
+
+
+def scaled(objective: Objective, factor: float) -> Objective:
+    """Return the objective with minima so many times as high, and defence worth more or less accordingly."""
+    minima = {key: least * factor if least > 0 else least for key, least in objective.minima.items()}
+    return replace(objective, minima=minima, ehp_weight=objective.ehp_weight * factor**2)
+
+
+def large_moves(planner: Planner, draft: TreeDraft) -> list[TreeDraft]:
+    """Return drafts of the draft's cost that differ much from it and from each other, the best on paper first.
+
+    All effects within `FAR` points must have been measured.
+    """
+    moved = [*_elsewhere(planner, draft), *_reaching(planner, draft)]
+    traded = [step for one in moved for step in (one, *planner.traded(one, TRADES)[-1:])]
+    traded.sort(key=lambda one: (-one.score, sorted(one.owned)))
+    chosen: list[TreeDraft] = []
+    for one in traded:
+        if all(len(one.owned ^ other.owned) >= UNLIKE for other in (draft, *chosen)):
+            chosen.append(one)
+    return chosen
+
+
+def crossed(planner: Planner, draft: TreeDraft, donor: TreeDraft) -> list[TreeDraft]:
+    """Return drafts of the draft's cost with a limb of the donor's, the best on paper first; the rest pays for it."""
+    found: list[TreeDraft] = []
+    for limb in _limbs(replace(planner, fixed=frozenset()), donor)[-LIMBS:]:
+        new = planner.graph.ways_to(limb, donor.owned) - draft.owned
+        if UNLIKE <= len(new) <= LIMB[-1]:
+            more = planner.bought(draft, Route(min(new), tuple(sorted(new))))
+            paid = replace(planner, fixed=planner.fixed | new).shrunk(more, len(new))
+            found += _spent(planner, paid, len(draft.owned))
+    traded = [step for one in found for step in (one, *planner.traded(one, TRADES)[-1:])]
+    return sorted(traded, key=lambda one: (-one.score, sorted(one.owned)))
+
+
+def _elsewhere(planner: Planner, draft: TreeDraft) -> Iterable[TreeDraft]:
+    """Yield the draft without a limb, its points spent on anything else: the limbs that cost least per point."""
+    for limb in _limbs(planner, draft)[:LIMBS]:
+        elsewhere = replace(planner, banned=planner.banned | limb, reach=FAR)
+        yield from _spent(elsewhere, planner.without(draft, limb), len(draft.owned))
+
+
+def _limbs(planner: Planner, draft: TreeDraft) -> list[frozenset[int]]:
+    """Return limbs of the draft that are not nearly the same, those that cost least per point first."""
+    chosen: list[frozenset[int]] = []
+    for limb in (branch.nodes for branch in planner.branches(draft, LIMB)):
+        if all(len(limb & other) < 0.7 * max(len(limb), len(other)) for other in chosen):
+            chosen.append(limb)
+    return chosen
+
+
+def _reaching(planner: Planner, draft: TreeDraft) -> Iterable[TreeDraft]:
+    """Yield the draft with a far passive, paid with what costs least: sockets with a jewel, and what promises most."""
+    wide = replace(planner, reach=FAR)
+    far = [route for route in wide.routes(draft, FAR, len(planner.graph.nodes)) if route.points > 1]
+    sockets = sorted(
+        (r for r in far if planner.graph.nodes[r.target].kind == "socket"), key=lambda r: (r.points, r.target)
+    )
+    others = [route for route in far if route.points > planner.reach]
+    for target in dict.fromkeys(route.target for route in (*sockets[:SOCKETS], *others[:TARGETS])):
+        paid = _paid(wide, draft, target)
+        if paid is not None:
+            yield from _spent(wide, paid, len(draft.owned))
+
+
+def _paid(planner: Planner, draft: TreeDraft, target: int) -> TreeDraft | None:
+    """Return the draft with the target and no more points than before; None where giving back does not pay for it."""
+    less = draft
+    while route := _route(planner, less, target):
+        free = len(draft.owned) - len(less.owned)
+        if free >= route.points:
+            return planner.bought(less, route)
+        fewer = planner.shrunk(less, route.points - free)
+        if fewer.owned == less.owned:
+            return None
+        less = fewer
+    return None
+
+
+def _route(planner: Planner, draft: TreeDraft, target: int) -> Route | None:
+    return planner.graph.routes(draft.owned, 2 * FAR).get(target)
+
+
+def _spent(planner: Planner, draft: TreeDraft, owned: int) -> list[TreeDraft]:
+    """Return the draft with all points spent, in a list; nothing where they cannot be."""
+    left = owned - len(draft.owned)
+    steps = planner.grown(draft, left) if left else [draft]
+    return [step for step in steps[-1:] if len(step.owned) == owned]
