@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ from app.model.stats import DPS
 from app.search.incumbent import Incumbent
 from app.search.objective import Objective
 from app.search.passives.graph import PassiveGraph
+from app.search.passives.large_moves import LargeMoves
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import Sharing, open_parallel
 from tests.pob.conftest import Facts
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]
 BRIEF = TreeLimits(reach=6, rounds=2, trials=700)
+MOVING = replace(BRIEF, trials=1800)
 POINTS = 24
 SKILLS = {"Sorceress": "Spark", "Witch": "Skeletal Arsonist"}
 
@@ -34,8 +37,10 @@ async def engine(pob_path: Path) -> AsyncIterator[ProcessEngine]:
     await made.close()
 
 
-async def searched(engine: ProcessEngine, facts: Facts, who: str, sessions: int) -> tuple[TreeSearch, dict[str, Any]]:
-    """Spend points for a bare character with one skill, then trade; return the search and the numbers in between."""
+async def searched(
+    engine: ProcessEngine, facts: Facts, who: str, sessions: int, moves: int = 0
+) -> tuple[TreeSearch, dict[str, Any]]:
+    """Spend points for a bare character with one skill, trade and move; return the search and the first numbers."""
     gem = facts.gems[SKILLS[who]]["id"]
     group = SkillGroup(gems=[Gem(gem_id=gem, name=SKILLS[who], level=15)], in_full_dps=who == "Witch")
     start = Blueprint(class_name=who, level=60, groups=[group], main_group=1)
@@ -47,11 +52,11 @@ async def searched(engine: ProcessEngine, facts: Facts, who: str, sessions: int)
     async with open_parallel(engine, start, Sharing(sessions), patience_s=30) as parallel:
         incumbent = Incumbent(parallel, start, Objective(floors, guards=frozenset()))
         await incumbent.measure()
-        search = TreeSearch(incumbent, graph, limits=BRIEF)
+        search = TreeSearch(incumbent, graph, limits=MOVING if moves else BRIEF)
         before = dict(incumbent.outputs)
         assert await search.spend(POINTS) == 0
         grown = incumbent.score
-        await search.improve()
+        await LargeMoves(search, moves).improve()
         assert incumbent.score >= grown
         assert sorted(n.id for n in incumbent.blueprint.nodes) == sorted(
             n.id for n in (await parallel.blueprint()).nodes
@@ -76,3 +81,17 @@ async def test_one_and_three_engines_find_the_same_tree(engine: ProcessEngine, f
     three, _ = await searched(engine, facts, "Sorceress", sessions=3)
     assert one.incumbent.blueprint == three.incumbent.blueprint
     assert one.trials == three.trials
+
+
+async def test_large_moves_leave_nothing_of_what_was_taken_back(engine: ProcessEngine, facts: Facts) -> None:
+    """Whole trees were given back and grown anew in these sessions: a fresh one gives the same figures for the tree."""
+    plain, _ = await searched(engine, facts, "Sorceress", sessions=3)
+    one, _ = await searched(engine, facts, "Sorceress", sessions=1, moves=1)
+    three, _ = await searched(engine, facts, "Sorceress", sessions=3, moves=1)
+    assert one.incumbent.blueprint == three.incumbent.blueprint
+    assert one.incumbent.score >= plain.incumbent.score - 1e-9
+    assert one.spent == POINTS
+    async with engine.session() as fresh:
+        await fresh.build(one.incumbent.blueprint)
+        (found,) = await fresh.what_if([[]], one.incumbent.objective.metrics)
+    assert one.incumbent.objective.score(found) == pytest.approx(one.incumbent.score, abs=1e-9)
