@@ -17,9 +17,9 @@ from app.engine.base import Outputs
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode
 from app.model.facts import NodeFact
 from app.model.names import Attribute
-from app.model.stats import DPS, EHP, MOVEMENT
-from app.search.incumbent import Incumbent
-from app.search.objective import METRICS
+from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, MOVEMENT, REQUIREMENT_METRICS
+from app.search.incumbent import EPSILON, Incumbent
+from app.search.objective import METRICS, Guard, Objective
 from app.search.passives.graph import PassiveGraph
 
 Vector = tuple[float, ...]
@@ -72,6 +72,22 @@ def plus(one: Vector, other: Vector) -> Vector:
 def minus(one: Vector, other: Vector) -> Vector:
     """Return the difference of two vectors."""
     return tuple(map(operator.sub, one, other))
+
+
+AT = {a: (METRICS.index(ATTRIBUTE_METRICS[a]), METRICS.index(REQUIREMENT_METRICS[a])) for a in Attribute}
+"""Where a vector holds how much there is of an attribute, and how much gems and items need."""
+
+
+def short_attribute(objective: Objective, vector: Vector) -> Attribute | None:
+    """Return the attribute of which a vector lacks most, None where all that count are there."""
+    is_guarded = Guard.ATTRIBUTES in objective.guards
+    short: dict[Attribute, float] = {}
+    for attribute, (there, needed) in AT.items():
+        need = max(vector[needed], objective.required.get(attribute, 0.0)) if is_guarded else 0.0
+        least = max(need, objective.minima.get(ATTRIBUTE_METRICS[attribute], 0.0))
+        if least - vector[there] > EPSILON:
+            short[attribute] = least - vector[there]
+    return min(short, key=lambda one: (-short[one], one.value), default=None)
 
 
 class Sockets:

@@ -188,7 +188,7 @@ def _elsewhere(planner: Planner, draft: TreeDraft) -> Iterable[TreeDraft]:
     """Yield the draft without a limb, its points spent on anything else: the limbs that cost least per point."""
     for limb in _limbs(planner, draft)[:LIMBS]:
         elsewhere = replace(planner, banned=planner.banned | limb, reach=FAR)
-        yield from _spent(elsewhere, planner.without(draft, limb), len(draft.owned))
+        yield from _spent(elsewhere, planner.settled(planner.without(draft, limb)), len(draft.owned))
 
 
 def _limbs(planner: Planner, draft: TreeDraft) -> list[frozenset[int]]:

@@ -65,11 +65,19 @@ LEAST_ERROR = 1e-5
 EPSILON = 1e-6
 IMPOSSIBLE = float("-inf")
 Score = Callable[[Vector], float]
+Short = Callable[[Vector], Attribute | None]
+
+
+def never_short(_: Vector) -> None:
+    """Return that no attribute is short."""
 
 
 @dataclass
 class Planner:
-    """Plans with the measured `effects`; `fixed` passives stay, `banned` ones are never bought."""
+    """Plans with the measured `effects`; `fixed` passives stay, `banned` ones are never bought.
+
+    `short` tells an attribute that a tree has less of than is needed.
+    """
 
     graph: PassiveGraph
     effects: Effects
@@ -77,6 +85,7 @@ class Planner:
     banned: frozenset[int] = frozenset()
     fixed: frozenset[int] = frozenset()
     reach: int = 8
+    short: Short = never_short
     corrections: list[Correction] = field(default_factory=list)
     base: frozenset[int] = frozenset()
     _worth: dict[int, float] = field(default_factory=dict)
@@ -95,7 +104,7 @@ class Planner:
 
     def begin(self, owned: frozenset[int], attributes: Mapping[int, Attribute], vector: Vector) -> TreeDraft:
         """Return the committed tree as a draft, and forget what was learned about another one."""
-        self._wanted = None  # what attributes are worth may have been measured anew
+        self._wanted = self._slopes = None  # effects may have been measured anew, or count for something else
         if owned != self.base:
             self.corrections.clear()
         self.base = owned
@@ -199,7 +208,7 @@ class Planner:
         """Return the branches of so many passives that may be given back, the cheapest to lose per point first."""
         sized = {nodes for nodes in self.graph.branches(draft.owned) if len(nodes) in sizes}
         found = [
-            Branch(nodes, (draft.score - self.without(draft, nodes).score) / len(nodes))
+            Branch(nodes, (draft.score - self.settled(self.without(draft, nodes)).score) / len(nodes))
             for nodes in sized
             if nodes.isdisjoint(self.fixed)
         ]
@@ -219,12 +228,21 @@ class Planner:
         kept = {node: a for node, a in draft.attributes.items() if node not in nodes}
         return self.draft(draft.owned - nodes, kept, plain)
 
+    def settled(self, draft: TreeDraft) -> TreeDraft:
+        """Return the draft with other attributes chosen where one is short: they are free, so they block no trade."""
+        while (attribute := self.short(draft.vector)) is not None:
+            found = max(self._switches(draft, attribute), key=lambda one: one.score, default=draft)
+            if found.score <= draft.score + EPSILON:
+                break
+            draft = found
+        return draft
+
     def shrunk(self, draft: TreeDraft, points: int) -> TreeDraft:
         """Return the draft with at least `points` passives less, where it costs least."""
         while points > 0 and (
             branches := [branch for branch in self.branches(draft) if len(branch.nodes) <= max(points, 1)]
         ):
-            draft = self.without(draft, branches[0].nodes)
+            draft = self.settled(self.without(draft, branches[0].nodes))
             points -= len(branches[0].nodes)
         return draft
 
@@ -246,7 +264,7 @@ class Planner:
         offers.sort(key=lambda offer: (-offer.score - spare * left[offer.owned], sorted(offer.owned)))
         best = offers[: max(FILLED, most - HOPEFUL)]
         filled = (self._filled(offer, left[offer.owned], beside) for offer in best)
-        found = [*(offer for offer in filled if offer), *self._switches(draft)]
+        found = [*(offer for offer in filled if offer), *self._switches(draft, self.wanted(draft))]
         return sorted(found, key=lambda offer: (-offer.score, sorted(offer.owned)))
 
     def _paid(self, draft: TreeDraft, route: Route, branches: list[Branch], is_whole: bool) -> TreeDraft | None:
@@ -265,7 +283,7 @@ class Planner:
                 continue
             freed, is_whole = merged, stays_whole  # otherwise the route may be what holds it together
             if len(freed) >= route.points:
-                return self.bought(self.without(draft, freed), route)
+                return self.settled(self.bought(self.without(draft, freed), route))
         return None
 
     def _holds(self, owned: frozenset[int]) -> bool:
@@ -282,9 +300,9 @@ class Planner:
                 draft, points = self.bought(draft, route), points - 1
         return draft if points == 0 else None
 
-    def _switches(self, draft: TreeDraft) -> list[TreeDraft]:
-        """Return the draft with one attribute passive of each kind giving another attribute."""
-        wanted, found = self.wanted(draft), []
+    def _switches(self, draft: TreeDraft, wanted: Attribute) -> list[TreeDraft]:
+        """Return the draft with one attribute passive of each other kind giving the wanted attribute."""
+        found = []
         donors: dict[Attribute, int] = {}
         for node, attribute in sorted(draft.attributes.items()):
             if attribute is not wanted and node not in self.fixed:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode, Unequip
 from app.model.facts import NodeFact
+from app.model.names import Attribute
 from app.model.stats import DPS
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import METRICS, Objective
-from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, vector_of
+from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, short_attribute, vector_of
 from app.search.passives.graph import PassiveGraph, Route, levelling_order
 from app.search.passives.planner import Planner, TreeDraft
 from app.search.skills.gems import mentions
@@ -87,7 +88,9 @@ class TreeSearch:
 
     def __post_init__(self) -> None:
         self._effects = Effects(self.incumbent, self.graph, self.sockets, self.local, self._hint)
-        self.planner = Planner(self.graph, self._effects, self._score, self.banned, self.fixed, self.limits.reach)
+        self.planner = Planner(
+            self.graph, self._effects, self._score, self.banned, self.fixed, self.limits.reach, self._short
+        )
         self._blind = False
         self._begun = self.incumbent.trials
 
@@ -121,6 +124,9 @@ class TreeSearch:
 
     def _score(self, vector: Vector) -> float:
         return self.incumbent.objective.score(outputs_of(vector, self._effects.metrics)) + vector[-1]
+
+    def _short(self, vector: Vector) -> Attribute | None:
+        return short_attribute(self.incumbent.objective, vector)
 
     async def spend(self, points: int) -> int:
         """Spend points round by round, measuring anew in between; return the points that nothing could take."""
@@ -188,9 +194,7 @@ class TreeSearch:
         before = self.owned
         await self.shrink(points)
         gone = before - self.owned
-        self.planner = Planner(
-            self.graph, self._effects, self._score, self.banned | gone, self.fixed, self.limits.reach
-        )
+        self.planner = replace(self.planner, banned=self.banned | gone)
         await self.spend(len(gone & self.graph.bought))
         return gone
 
@@ -301,7 +305,7 @@ class TreeSearch:
         def score(vector: Vector) -> float:
             return objective.score(outputs_of(vector, self._effects.metrics)) + vector[-1]
 
-        planner = Planner(self.graph, self._effects, score, self.banned, self.fixed, self.limits.reach)
+        planner = Planner(self.graph, self._effects, score, self.banned, self.fixed, self.limits.reach, self._short)
         base = self.draft()
         start = planner.begin(base.owned, base.attributes, base.plain)
         drafts = await asyncio.to_thread(planner.traded, start, self.limits.chain)

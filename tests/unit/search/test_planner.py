@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.model.demands import floors_for
 from app.model.facts import NodeFact
-from app.model.names import Attribute
-from app.model.stats import DPS
-from app.search.objective import METRICS
-from app.search.passives.effects import Vector, plus, zero_of
+from app.model.names import Attribute, GearTier
+from app.model.stats import ATTRIBUTE_METRICS, DPS
+from app.search.objective import METRICS, Guard, Objective
+from app.search.passives.effects import Vector, plus, short_attribute, vector_of, zero_of
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.planner import LARGEST_BRANCH, Planner, TreeDraft
 from tests.fakes.arithmetic import node
@@ -172,6 +175,77 @@ def test_an_attribute_may_be_switched_instead_of_traded() -> None:
 def test_a_fixed_attribute_passive_is_not_switched() -> None:
     planner = planner_of(TRAVEL, Known({3: 1.0}, GIVEN), fixed=frozenset({2, 3}))
     assert planner.trades(begun(planner, {2, 3}, {2: Attribute.STRENGTH})) == []
+
+
+class Points(Known):
+    """Attribute passives give five points of what they are chosen for."""
+
+    def of(self, node: int, attribute: Attribute | None = None) -> Vector | None:
+        return super().of(node) if attribute is None else points(attribute, 5.0)
+
+    def option(self, attribute: Attribute) -> Vector | None:
+        return points(attribute, 5.0)
+
+
+def points(attribute: Attribute, amount: float) -> Vector:
+    at = METRICS.index(ATTRIBUTE_METRICS[attribute])
+    return (*ZERO[:at], amount, *ZERO[at + 1 :])
+
+
+FLOORS = floors_for(50, GearTier.MID)
+NEEDED = Objective(FLOORS, guards=frozenset(), minima={"Str": 5.0})
+CHOICE = [
+    node(1, 2, 3, 5, kind="start"),
+    node(2, kind="attribute"),
+    node(3, 4, kind="attribute"),
+    node(4, kind="notable"),
+    node(5),
+]
+"""An attribute passive beside the start, another on the way to a notable, and a passive beside the start."""
+
+
+def needing(objective: Objective, fixed: frozenset[int] = frozenset()) -> Planner:
+    """Return a planner for whom damage counts, and strength that is lacking."""
+    at = METRICS.index(ATTRIBUTE_METRICS[Attribute.STRENGTH])
+    planner = planner_of(CHOICE, Points({4: 3.0, 5: 1.0}), short=partial(short_attribute, objective), fixed=fixed)
+    return replace(planner, score=lambda vector: vector[AT] - max(0.0, 5.0 - vector[at]))
+
+
+def test_a_trade_that_takes_a_needed_attribute_away_chooses_it_elsewhere() -> None:
+    held = {2: Attribute.STRENGTH, 3: Attribute.INTELLIGENCE}
+    planner = needing(NEEDED)
+    best = planner.trades(begun(planner, {2, 3, 4}, held))[0]
+    assert (sorted(best.owned), best.attributes) == ([3, 4, 5], {3: Attribute.STRENGTH})
+    assert best.score == pytest.approx(4.0)
+
+
+def test_a_fixed_passive_gives_what_it_gave_though_that_is_short() -> None:
+    planner = needing(NEEDED, frozenset({3}))
+    draft = begun(planner, {2, 3, 4}, {2: Attribute.STRENGTH, 3: Attribute.INTELLIGENCE})
+    assert planner.traded(draft, 5) == []
+
+
+def test_attributes_are_left_alone_where_none_is_short() -> None:
+    planner = needing(replace(NEEDED, minima={}))
+    draft = begun(planner, {2, 3, 4}, {2: Attribute.STRENGTH, 3: Attribute.INTELLIGENCE})
+    assert planner.settled(draft) is draft
+
+
+@pytest.mark.parametrize(
+    ("objective", "there", "short"),
+    [
+        (Objective(FLOORS, minima={"Str": 20.0, "Dex": 30.0}), {}, Attribute.DEXTERITY),
+        (Objective(FLOORS, minima={"Str": 20.0, "Dex": 30.0}), {"Dex": 30.0}, Attribute.STRENGTH),
+        (Objective(FLOORS, minima={"Str": 20.0}), {"Str": 20.0}, None),
+        (Objective(FLOORS, required={Attribute.INTELLIGENCE: 9.0}), {"Int": 8.0}, Attribute.INTELLIGENCE),
+        (Objective(FLOORS), {"ReqInt": 9.0, "Int": 8.0}, Attribute.INTELLIGENCE),
+        (Objective(FLOORS).without(Guard.ATTRIBUTES), {"ReqInt": 9.0, "Int": 8.0}, None),
+    ],
+)
+def test_an_attribute_is_short_by_minima_requirements_and_items(
+    objective: Objective, there: Mapping[str, float], short: Attribute | None
+) -> None:
+    assert short_attribute(objective, vector_of(there)) is short
 
 
 def test_what_was_measured_together_corrects_drafts_that_hold_it() -> None:
