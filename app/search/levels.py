@@ -7,8 +7,8 @@ finished build takes: every tree is the beginning of the next one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import (
@@ -107,8 +107,8 @@ async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDra
     """Return the build of the context at the levels below its own, lowest first; a level without any skill has none.
 
     First the characters, each on the passives that the finished build takes first; then their trees. The first tree is
-    that of a level in the middle, which nothing binds; those of lower levels are parts of it, those of higher ones
-    have it as a part, so no level pays alone for what the others take.
+    that of one level, which nothing binds; those of lower levels are parts of it, those of higher ones have it as a
+    part. Each level but the lowest is the first one in turn, and the trees that come to most together are taken.
     """
     searches: list[LevelSearch] = []
     for level in (one for one in LEVELS if one < ctx.demands.level):
@@ -118,13 +118,34 @@ async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDra
         there = replace(ctx, session=panel, demands=demands, invariants=invariants)
         search = LevelSearch(there, ctx.blueprint, searches[-1].draft if searches else None)
         searches += [search] if await search.run() else []
-    places, middle = range(len(searches)), (len(searches) - 1) // 2
-    for place in (*reversed(places[: middle + 1]), *places[middle + 1 :]):
-        inner = searches[place - 1].tree if place > middle else frozenset[int]()
-        outer = searches[place + 1].tree if place < middle else None
-        await searches[place].settle(inner, outer)
-    order: list[int] = []
-    return [replace(one.draft, order=(order := one.ordered(order))) for one in searches]
+    firsts = range(len(searches))[1:] or range(len(searches))
+    ways = [await _settled(searches, first) for first in firsts]
+    order, drafts = list[int](), list[LevelDraft]()
+    for tree in max(ways, key=lambda way: sum(tree.score for tree in way), default=[]):
+        order = levelling_order(searches[0].graph, tree.owned, tree.worths.__getitem__, order)
+        drafts.append(replace(tree.draft, order=order))
+    return drafts
+
+
+async def _settled(searches: Sequence[LevelSearch], first: int) -> list[LevelTree]:
+    """Return the trees of all levels, that of the place `first` chosen first."""
+    places = range(len(searches))
+    trees: dict[int, LevelTree] = {}
+    for place in (*reversed(places[: first + 1]), *places[first + 1 :]):
+        inner = trees[place - 1].owned if place > first else frozenset[int]()
+        outer = trees[place + 1].owned if place < first else None
+        trees[place] = await searches[place].settle(inner, outer)
+    return [trees[place] for place in places]
+
+
+@dataclass(frozen=True)
+class LevelTree:
+    """The tree of a level on its character: its passives, what each of them is worth, and the score of all."""
+
+    draft: LevelDraft
+    owned: frozenset[int]
+    worths: Mapping[int, float]
+    score: float
 
 
 @dataclass
@@ -134,13 +155,12 @@ class LevelSearch:
     ctx: SearchContext
     finished: Blueprint
     before: LevelDraft | None
-    caveats: list[str] = field(default_factory=list)
 
     async def run(self) -> bool:
         """Choose skill, gear, supports and ascendancy; False when the character has no skill that deals damage yet."""
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
-        self._graph = self._inside(await main_graph(self.ctx))
+        self.graph = self._inside(await main_graph(self.ctx))
         chosen = await self._skill()
         if chosen is None:
             return False
@@ -163,25 +183,21 @@ class LevelSearch:
         self.draft = LevelDraft(self.ctx.demands.level, incumbent.blueprint, [], ascended, main, why)
         return True
 
-    async def settle(self, inner: frozenset[int], outer: frozenset[int] | None) -> None:
+    async def settle(self, inner: frozenset[int], outer: frozenset[int] | None) -> LevelTree:
         """Spend the points of the level on its character: on `inner` and more, among `outer` (None: all there are)."""
         begun = self.draft.blueprint
-        graph = self._graph if outer is None else self._graph.only(outer)
+        graph = self.graph if outer is None else self.graph.only(outer)
         await self.ctx.session.build(begun)
         incumbent = Incumbent(self.ctx.session, begun, level_objective(self.ctx))
-        drafted = [node.id for node in begun.nodes if node.id in self._graph.nodes]
-        await incumbent.commit([Deallocate(nodes=drafted)])
+        await incumbent.commit([Deallocate(nodes=[node.id for node in begun.nodes if node.id in self.graph.nodes])])
         await incumbent.learn_requirements()
         search = self._search(incumbent, graph, inner)
         await search.fit(min(self.ctx.demands.floors.passive_points, len(graph.bought)))
         await search.improve()
-        self.tree, self._worth = search.owned, await search.worths()
+        owned, worths, score = search.owned, await search.worths(), incumbent.score
         await self._affordable(incumbent)
-        self.draft = replace(self.draft, blueprint=incumbent.blueprint, caveats=tuple(self.caveats))
-
-    def ordered(self, first: Sequence[int]) -> list[int]:
-        """Return the passives of the settled tree in the order in which to take them, `first` before all others."""
-        return levelling_order(self._graph, self.tree, self._worth.__getitem__, first)
+        draft = replace(self.draft, blueprint=incumbent.blueprint, caveats=tuple(self._caveats))
+        return LevelTree(draft, owned, worths, score)
 
     def _search(self, incumbent: Incumbent, graph: PassiveGraph, fixed: frozenset[int]) -> TreeSearch:
         sockets, words = JewelSockets(incumbent, None), self.ctx.plan.scaling.keywords
@@ -287,9 +303,7 @@ class LevelSearch:
             fact = self._facts.get(group.gems[0].gem_id) if group.gems else None
             if fact is None or fact.kind != "active" or group is self.finished.main or group.slot or not group.enabled:
                 continue
-            if not usable_level(fact, level) or any(
-                one.gems[0].gem_id == fact.id for one in incumbent.blueprint.groups
-            ):
+            if not usable_level(fact, level) or fact.id in {g.gems[0].gem_id for g in incumbent.blueprint.groups}:
                 continue
             bare = changed(group, gems=[changed(group.gems[0], level=usable_level(fact, level), quality=0)])
             change = SetGroup(index=len(incumbent.blueprint.groups) + 1, group=bare)
@@ -307,8 +321,8 @@ class LevelSearch:
 
         They are what skill and supports are measured on until the level has a tree of its own.
         """
-        own = [node.id for node in self.finished.nodes if node.id in self._graph.bought]
-        first = self._graph.connected(frozenset(own[: self.ctx.demands.floors.passive_points]))
+        own = [node.id for node in self.finished.nodes if node.id in self.graph.bought]
+        first = self.graph.connected(frozenset(own[: self.ctx.demands.floors.passive_points]))
         taken = first | set(self.before.ascendancy if self.before is not None else ())
         return [changed(node, weapon_set=0) for node in self.finished.nodes if node.id in taken]
 
@@ -316,10 +330,11 @@ class LevelSearch:
 
     async def _affordable(self, incumbent: Incumbent) -> None:
         """Meet what gems, supports and items ask for: attribute passives first, then lines, then less of everything."""
+        self._caveats: list[str] = []
         await incumbent.learn_requirements()
         if not self._short(incumbent):
             return
-        await AttributeSearch(incumbent, self._graph, at_once=True).run()
+        await AttributeSearch(incumbent, self.graph, at_once=True).run()
         for slot in ("Amulet", "Ring 1", "Ring 2", "Belt", "Gloves", "Helmet"):
             if (short := self._short(incumbent)) is None:
                 return
@@ -364,9 +379,8 @@ class LevelSearch:
                 alike = [b for b in known if slot in b.slots and (b.type, b.sub_type) == (base.type, base.sub_type)]
                 light = (b for b in best_first(alike) if b.requirements.get(attribute.value, 0) <= there)
                 weaker = next(light, None)
-                self.caveats.append(
-                    f"{item.base} asks for more {attribute.word} than there is, so something weaker is worn"
-                )
+                told = f"{item.base} asks for more {attribute.word} than there is, so something weaker is worn"
+                self._caveats.append(told)
                 level = self.ctx.demands.floors.gear.max_affix_level
                 return [Equip(item=plain_item(slot, weaker, level)) if weaker is not None else Unequip(slot=slot)]
         for index, group in reversed(list(enumerate(blueprint.groups, start=1))):
