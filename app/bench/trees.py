@@ -136,7 +136,7 @@ async def tree_search(
     return TreeSearch(incumbent, graph, fixed=kept, local=frozenset(near), limits=LIMITS), in_use
 
 
-LIMITS = TreeLimits(moves=4, trials=20_000)
+LIMITS = TreeLimits(moves=4, trials=40_000)
 """As far as a deep build goes."""
 
 REACH = 7

@@ -58,7 +58,7 @@ LIMITS: Mapping[Effort, SearchLimits] = {
     Effort.NORMAL: SearchLimits(growing=TreeLimits(trials=2000), polishing=TreeLimits(reach=10, trials=4000)),
     Effort.DEEP: SearchLimits(
         growing=TreeLimits(trials=4000),
-        polishing=TreeLimits(reach=12, trials=20_000, chain=36, offers=64, shakes=(8, 16, 24, 32), moves=4),
+        polishing=TreeLimits(reach=12, trials=40_000, chain=36, offers=64, shakes=(8, 16, 24, 32), moves=4),
         gear_rounds=6,
         gear_again=3,
         width=16,
