@@ -1,9 +1,9 @@
 """Large moves: where trades of branches lead nowhere, a tree that differs much from it is improved and compared.
 
 A local search ends where no trade helps, though a tree elsewhere may be better. Large moves lead there: a limb given up
-for another region, a far passive reached, another aim for a while, all grown anew, limbs of a tree found elsewhere.
-What they promise is often wrong (vectors do not add up over thirty passives), so each is judged once it is improved,
-and taken back when it is not better.
+for another region, a far passive reached, a keystone with a tree that suits it, another aim for a while, all grown
+anew, limbs of a tree found elsewhere. What they promise is often wrong (vectors do not add up over thirty passives), so
+each is judged once it is improved, and taken back when it is not better.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ LIMBS, SOCKETS, TARGETS = 10, 8, 6
 TRADES = 12
 """Trades on paper after a move."""
 
+SUITED = 6
+"""Chains of trades that suit a tree to a keystone it was given."""
+
 UNLIKE = 8
 """Passives in which two moves differ at least: otherwise they lead to the same tree."""
 
 HOPE = 0.05
 """A move that chains of trades bring within this of the score there was is improved further."""
-
-WAYS = 120
-"""Of what is not owned, the ways that are measured anew before a move is judged: a sixth of all trials less."""
 
 ASIDE = ((0.8, 3), (1.15, 1), (0.9, 3), (1.3, 1))
 """Demands scaled for a while, and for how many chains of trades: lower ones make room for damage, higher for life."""
@@ -67,7 +67,7 @@ class LargeMoves:
         await self.search.improve()
         if self.most:
             await self._regrown()
-            moves = (self._elsewhere, self._aside, self._crossed, self.search.improve)
+            moves = (self._elsewhere, self._keyed, self._aside, self._crossed)
             while self.search.is_unspent and await _any(moves):
                 pass
         return self.search.accepted - before
@@ -90,6 +90,23 @@ class LargeMoves:
         await self.search.learn(FAR)
         drafts = await asyncio.to_thread(large_moves, self.search.planner, self.search.draft())
         return await self._first(drafts)
+
+    async def _keyed(self) -> bool:
+        """Make the first move to a keystone that is better, once the tree has come to suit it."""
+        search, planner = self.search, self.search.planner
+        await search.learn(FAR)
+
+        async def suit(keystone: int, draft: TreeDraft) -> None:
+            await search.commit(draft)
+            search.planner = replace(planner, fixed=planner.fixed | {keystone}, corrections=[])
+            await search.learn()
+            await search.trade(SUITED)
+            search.planner = planner
+
+        for keystone, draft in (await asyncio.to_thread(keyed, planner, search.draft()))[: self.most]:
+            if await self._tried(partial(suit, keystone, draft)):
+                return True
+        return False
 
     async def _aside(self) -> bool:
         """Improve the tree for easier or harder demands for a while, then for the own ones."""
@@ -129,7 +146,7 @@ class LargeMoves:
         await go()
         await search.trade()
         if search.score > now - hope:
-            await search.improve(ways=WAYS)
+            await search.improve()
         is_better = search.score > now + EPSILON
         if search.score > now - HOPE and search.incumbent.blueprint not in (before, *self.others):
             self.others.append(before if is_better else search.incumbent.blueprint)
@@ -149,7 +166,7 @@ class LargeMoves:
             self.search.incumbent.judge(own)
 
 
-async def _any(moves: Iterable[Callable[[], Awaitable[object]]]) -> bool:
+async def _any(moves: Iterable[Callable[[], Awaitable[bool]]]) -> bool:
     """Make the first of the moves that helps; return whether any did."""
     for move in moves:
         if await move():
@@ -181,6 +198,22 @@ def large_moves(planner: Planner, draft: TreeDraft) -> list[TreeDraft]:
         if all(len(one.owned ^ other.owned) >= UNLIKE for other in (draft, *chosen)):
             chosen.append(one)
     return chosen
+
+
+def keyed(planner: Planner, draft: TreeDraft) -> list[tuple[int, TreeDraft]]:
+    """Return keystones that change anything, each with a draft of the draft's cost that has it, best on paper first.
+
+    All effects within `FAR` points must have been measured.
+    """
+    wide = replace(planner, reach=FAR)
+    found: list[tuple[int, TreeDraft]] = []
+    for node, fact in planner.graph.nodes.items():
+        effect = planner.effects.of(node)
+        if fact.kind != "keystone" or node in draft.owned | planner.banned or effect is None or not any(effect[:-1]):
+            continue
+        paid = _paid(wide, draft, node)
+        found += [(node, step) for step in (_spent(wide, paid, len(draft.owned)) if paid is not None else ())]
+    return sorted(found, key=lambda one: (-one[1].score, one[0]))
 
 
 def crossed(planner: Planner, draft: TreeDraft, donor: TreeDraft) -> list[TreeDraft]:

@@ -211,13 +211,10 @@ class TreeSearch:
         """Return the changes that buy the route."""
         return self.changes_to(self.planner.bought(self.draft(), route))
 
-    async def improve(self, most: int = 1000, ways: int | None = None) -> int:
-        """Trade branches for better ones until nothing helps, `most` times; return how many times it helped.
-
-        With `ways` what is not owned is measured anew only on so many of the ways that promise most.
-        """
+    async def improve(self, most: int = 1000) -> int:
+        """Trade branches for better ones until nothing helps, `most` times; return how many times it helped."""
         before = self.accepted
-        while self.is_unspent and self.accepted - before < most and await self._improved(ways):
+        while self.is_unspent and self.accepted - before < most and await self._improved():
             pass
         return self.accepted - before
 
@@ -232,14 +229,14 @@ class TreeSearch:
         drafts = await asyncio.to_thread(self._chain, self.draft())
         return await self._take_best(drafts, await self._measured(drafts))
 
-    async def _improved(self, ways: int | None) -> bool:
+    async def _improved(self) -> bool:
         """Commit one better tree, or return False when no plan keeps its promise.
 
         What was measured on earlier trees serves as long as it helps: measuring all anew takes most of a search.
         """
         if await self._traded():
             return True
-        await self.learn(ways=ways)
+        await self.learn()
         for _ in range(self.limits.corrections):
             for plan in (self._chain, self._single):
                 drafts = await asyncio.to_thread(plan, self.draft())
@@ -329,19 +326,15 @@ class TreeSearch:
         """Return the passives in the order in which to take them."""
         return levelling_order(self.graph, self.owned, (await self.worths()).__getitem__)
 
-    async def learn(self, reach: int | None = None, *, anew: bool = True, ways: int | None = None) -> None:
+    async def learn(self, reach: int | None = None, *, anew: bool = True) -> None:
         """Measure what is owned and what is within reach (by default that of the limits).
 
         Unless `anew`, only what was never measured: what it did in another tree is about right a few trades later.
-        With `ways` the same, and anew what is owned and what lies on so many of the ways that promise most.
         """
         is_first = not self._effects.known
-        held, most = sorted(self.owned - self.fixed), reach or self.limits.reach
-        wanted = [*held, *self.graph.routes(self.owned, most)]
-        await self._effects.learn(wanted, anew=anew and ways is None)
-        if ways is not None:
-            routes = await asyncio.to_thread(self.planner.routes, self.draft(), most, ways)
-            await self._effects.learn([*held, *sorted({node for route in routes for node in route.nodes})])
+        near = self.graph.routes(self.owned, reach or self.limits.reach)
+        wanted = [*sorted(self.owned - self.fixed), *near]
+        await self._effects.learn(wanted, anew=anew)
         if not is_first:
             return
         at = METRICS.index(DPS)

@@ -230,16 +230,3 @@ async def test_what_was_measured_on_a_build_is_not_measured_on_it_again(context:
     await search.shrink(1)
     assert await search.levelling() == order[:3]
     assert search.trials > tried
-
-
-async def test_of_what_is_not_owned_only_the_ways_that_promise_most_are_measured_anew(context: Context) -> None:
-    star = [node(1, *range(2, 8), kind="start"), *(node(i, mods=[f"{i} inc"]) for i in range(2, 8))]
-    search, _ = await grown(context(World(nodes=star, gems=GEMS)), 2)
-    assert search.owned == {6, 7}
-    await search.learn()
-    await search.shrink(1)
-    tried = search.trials
-    await search.learn(ways=2)
-    assert search.trials - tried == 3, "what is owned, and two ways"
-    await search.learn()
-    assert search.trials - tried == 6, "then all the others"
