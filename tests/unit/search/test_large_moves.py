@@ -60,6 +60,22 @@ async def test_a_move_that_ends_worse_is_taken_back(context: Context) -> None:
     assert {n.id for n in search.incumbent.blueprint.nodes} == {n.id for n in before.nodes}
 
 
+async def test_a_keystone_that_ruins_a_tree_is_taken_with_what_suits_it(context: Context) -> None:
+    keystone, suiting = 43, 53
+    arm = [node(i, i + 1, mods=["3 inc"]) for i in NEAR]
+    ways = [node(i, i + 1) for i in (40, 41, 42, 50, 51, 52)]
+    pair = [node(keystone, mods=["-250 more"], kind="keystone"), node(suiting, mods=["-300 more"])]
+    beside = [node(i) for i in range(60, 68)]
+    start = node(1, 2, 40, 50, *(one.id for one in beside), kind="start")
+    world = World(nodes=[start, *arm, node(NEAR[-1] + 1), *ways, *pair, *beside], gems=[active("zap")])
+    stuck, _, _ = await improved(context, world, 0)
+    assert not stuck.owned & {keystone, suiting}, "each alone turns all damage into less than nothing"
+    search, _, helped = await improved(context, world, 1)
+    assert {keystone, suiting} <= search.owned, "together they triple it"
+    assert (helped, search.spent) == (1, 12)
+    assert search.planner.fixed == frozenset(), "it may be given back again"
+
+
 def grid(side: int, mods: Callable[[], list[str]] = list) -> list[NodeFact]:
     """Return a square of passives, each beside its neighbours."""
     steps = [(i, [1] * ((i + 1) % side > 0) + [side]) for i in range(side * side)]
