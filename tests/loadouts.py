@@ -12,7 +12,7 @@ from app.engine.base import Engine
 from app.engine.files.loadouts import loadout_of
 from app.model.blueprint import Allocate, Blueprint, Deallocate, PassiveNode
 from app.model.demands import demands_of, points_by
-from app.model.guide import LEVELLING, Loadout
+from app.model.guide import FINAL, LEVELLING, Loadout
 from app.model.names import Effort, Trigger
 from app.model.record import BuildRecord, BuildRequest
 from app.model.state import BuildState
@@ -102,9 +102,13 @@ async def seen(engine: Engine, xml: bytes, told: Loadout) -> Seen:
 
 
 def passives(one: Seen, state: BuildState) -> list[int]:
-    """Return the passives that the guide's order gives the loadout, which are to be those in the file."""
+    """Return the passives that the guide's order gives the loadout, which are to be those in the file.
+
+    The finished build has all of them, with those of its other weapon set, whose points are the same.
+    """
     assert state.guide is not None
-    order = [step.id for step in state.guide.passives[: one.told.points]]
+    points = len(state.guide.passives) if one.told.title.startswith(FINAL) else one.told.points
+    order = [step.id for step in state.guide.passives[:points]]
     return order + [step.id for step in state.guide.ascendancy[: one.told.ascendancy_points]]
 
 
