@@ -60,30 +60,44 @@ class LargeMoves:
     search: TreeSearch
     most: int
     others: list[Blueprint] = field(default_factory=list)
+    _grown: set[frozenset[int]] = field(default_factory=set)
 
     async def improve(self) -> int:
         """Make moves until none helps or the trials are spent; return how many moves and trades helped."""
         before = self.search.accepted
         await self.search.improve()
         if self.most:
-            await self._regrown()
-            moves = (self._elsewhere, self._keyed, self._aside, self._crossed)
+            await self._regrown(frozenset())
+            moves = (self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed)
             while self.search.is_unspent and await _any(moves):
                 pass
         return self.search.accepted - before
 
-    async def _regrown(self) -> None:
-        """Grow the whole tree anew, for damage first and for both, without demands; keep the best."""
+    async def _rooted(self) -> bool:
+        """Grow the whole tree anew around the keystones it has, once: the gear and all else may rest on them."""
+        graph = self.search.graph
+        return await self._regrown(frozenset(n for n in self.search.owned if graph.nodes[n].kind == "keystone"))
+
+    async def _regrown(self, kept: frozenset[int]) -> bool:
+        """Grow the whole tree anew but for what is kept, for damage first and for both, without demands.
+
+        Once for each set that is kept; return whether that was better.
+        """
         points, objective = self.search.spent, self.search.incumbent.objective
+        if kept in self._grown:
+            return False
+        self._grown.add(kept)
 
         async def grow(weight: float) -> None:
-            await self.search.clear()
-            with self._leaning(replace(bare(objective), ehp_weight=weight * objective.damage_weight)):
+            with (
+                self._leaning(replace(bare(objective), ehp_weight=weight * objective.damage_weight)),
+                self._fixing(kept),
+            ):
+                await self.search.clear()
                 await self.search.spend(points - self.search.spent)
 
-        for weight in EHP_WEIGHTS:
-            if self.search.is_unspent:
-                await self._tried(partial(grow, weight), hope=math.inf)
+        tried = [await self._tried(partial(grow, one), hope=math.inf) for one in EHP_WEIGHTS if self.search.is_unspent]
+        return any(tried)
 
     async def _elsewhere(self) -> bool:
         """Make the first move to another region, or to a far passive, that is better."""
@@ -93,17 +107,16 @@ class LargeMoves:
 
     async def _keyed(self) -> bool:
         """Make the first move to a keystone that is better, once the tree has come to suit it."""
-        search, planner = self.search, self.search.planner
+        search = self.search
         await search.learn(FAR)
 
         async def suit(keystone: int, draft: TreeDraft) -> None:
             await search.commit(draft)
-            search.planner = replace(planner, fixed=planner.fixed | {keystone}, corrections=[])
-            await search.learn()
-            await search.trade(SUITED)
-            search.planner = planner
+            with self._fixing(frozenset({keystone})):
+                await search.learn()
+                await search.trade(SUITED)
 
-        for keystone, draft in (await asyncio.to_thread(keyed, planner, search.draft()))[: self.most]:
+        for keystone, draft in (await asyncio.to_thread(keyed, search.planner, search.draft()))[: self.most]:
             if await self._tried(partial(suit, keystone, draft)):
                 return True
         return False
@@ -164,6 +177,17 @@ class LargeMoves:
             yield
         finally:
             self.search.incumbent.judge(own)
+
+    @contextmanager
+    def _fixing(self, nodes: frozenset[int]) -> Iterator[None]:
+        """Give these back for nothing meanwhile."""
+        search, fixed, planner = self.search, self.search.fixed, self.search.planner
+        search.fixed = fixed | nodes
+        search.planner = replace(planner, fixed=planner.fixed | nodes, corrections=[])
+        try:
+            yield
+        finally:
+            search.fixed, search.planner = fixed, planner
 
 
 async def _any(moves: Iterable[Callable[[], Awaitable[bool]]]) -> bool:
