@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from app.bench.trees import balanced, read_build, tree_search
 from app.engine.process import ProcessEngine
-from app.model.blueprint import Blueprint, Gem, SkillGroup
+from app.model.blueprint import OFF_HAND, Blueprint, Gem, SkillGroup
 from app.model.demands import Floor, floors_for
 from app.model.names import GearTier
 from app.model.stats import DPS
@@ -95,3 +96,22 @@ async def test_large_moves_leave_nothing_of_what_was_taken_back(engine: ProcessE
         await fresh.build(one.incumbent.blueprint)
         (found,) = await fresh.what_if([[]], one.incumbent.objective.metrics)
     assert one.incumbent.objective.score(found) == pytest.approx(one.incumbent.score, abs=1e-9)
+
+
+async def test_the_off_hand_is_filled_again_with_the_keystone_that_allows_it(
+    engine: ProcessEngine, real_builds: list[Path]
+) -> None:
+    """A shield beside a two-handed mace is there with Giant's Blood only, and stays away when it is taken again."""
+    case = await read_build(engine, next(at for at in real_builds if at.stem == "warbringer_100"))
+    async with engine.session() as session:
+        await session.load(case.xml)
+        await session.apply(case.setup)
+        incumbent = Incumbent(session, case.blueprint, balanced())
+        await incumbent.measure()
+        search, _ = await tree_search(incumbent, case)
+        before, outputs = incumbent.blueprint, dict(incumbent.outputs)
+        await search.clear()
+        assert OFF_HAND not in (await session.blueprint()).items
+        await search.rewind(before)
+        assert OFF_HAND in (await session.blueprint()).items
+        assert incumbent.outputs == pytest.approx(outputs)

@@ -19,7 +19,7 @@ from app.model.names import Attribute
 from app.model.stats import DPS
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import METRICS, Objective
-from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, short_attribute, vector_of
+from app.search.passives.effects import Effects, Sockets, Vector, carried, outputs_of, short_attribute, vector_of
 from app.search.passives.graph import PassiveGraph, Route, levelling_order
 from app.search.passives.planner import Planner, TreeDraft
 from app.search.skills.gems import mentions
@@ -365,9 +365,12 @@ class TreeSearch:
         changes: list[Change] = [Deallocate(nodes=gone)] if gone else []
         changes += [change for n in gone for change in self.sockets.left(n)]
         changes += [Allocate(nodes=bought)] if bought else []
-        return changes + [
-            change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)
-        ]
+        changes += [change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)]
+        return changes + self._carried(new)
+
+    def _carried(self, new: Iterable[int]) -> list[Change]:
+        is_key = any(n in self.graph.nodes and self.graph.nodes[n].kind == "keystone" for n in new)
+        return carried(self.incumbent.blueprint) if is_key else []
 
     async def commit(self, draft: TreeDraft, promised: float | None = None) -> bool:
         """Commit the draft; a plan that does not keep what its trial promised is taken back."""
@@ -386,4 +389,5 @@ class TreeSearch:
 
     async def rewind(self, blueprint: Blueprint) -> None:
         """Return to an earlier tree; everything else of the build stays as it is."""
-        await self.incumbent.commit(restoring(self.incumbent.blueprint, blueprint))
+        back = {n.id for n in blueprint.nodes} - self.owned
+        await self.incumbent.commit(restoring(self.incumbent.blueprint, blueprint) + self._carried(back))
