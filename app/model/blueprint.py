@@ -238,3 +238,17 @@ def _apply_group(blueprint: Blueprint, change: SetGroup | RemoveGroup | SetMain)
             main = blueprint.main_group
             shifted = 0 if main == index else main - 1 if main > index else main
             return blueprint.model_copy(update={"groups": groups, "main_group": shifted})
+
+
+def restoring(now: Blueprint, then: Blueprint) -> list[Change]:
+    """Return the changes that bring back the passives and jewels of `then`; the rest of `now` stays as it is."""
+    held, wanted = {n.id: n for n in now.nodes}, {n.id for n in then.nodes}
+    changes: list[Change] = [
+        Deallocate(nodes=sorted(held.keys() - wanted)),
+        Allocate(nodes=[n for n in then.nodes if held.get(n.id) != n]),
+    ]
+    for slot in sorted(slot for slot in now.items | then.items if slot.startswith(JEWEL_SLOT)):
+        item = then.items.get(slot)
+        if item != now.items.get(slot):
+            changes.append(Unequip(slot=slot) if item is None else Equip(item=item))
+    return changes

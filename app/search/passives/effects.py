@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from app.engine.base import Outputs
-from app.model.blueprint import OFF_HAND, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode
+from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode
 from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, MOVEMENT, REQUIREMENT_METRICS
@@ -88,16 +88,6 @@ def short_attribute(objective: Objective, vector: Vector) -> Attribute | None:
         if least - vector[there] > EPSILON:
             short[attribute] = least - vector[there]
     return min(short, key=lambda one: (-short[one], one.value), default=None)
-
-
-def carried(blueprint: Blueprint) -> list[Change]:
-    """Return the changes that put the off hand's item back, for use where a keystone is taken.
-
-    Path of Building takes a shield beside a two-handed weapon off when Giant's Blood is given back, and does not put it
-    on again with the keystone.
-    """
-    item = blueprint.items.get(OFF_HAND)
-    return [] if item is None else [Equip(item=item)]
 
 
 class Sockets:
@@ -182,12 +172,8 @@ class Effects:
 
     def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:
         """Return the changes that buy one passive."""
-        kind, more = self.graph.nodes[node].kind, list[Change]()
-        if kind == "socket":
-            more = self.sockets.taken(node)
-        elif kind == "keystone":
-            more = carried(self.incumbent.blueprint)
-        return [Allocate(nodes=[PassiveNode(id=node, attribute=attribute)]), *more]
+        filled = self.sockets.taken(node) if self.graph.nodes[node].kind == "socket" else []
+        return [Allocate(nodes=[PassiveNode(id=node, attribute=attribute)]), *filled]
 
     def _key(self, node: int, attribute: Attribute | None) -> Key:
         owned = self.held.get(node)

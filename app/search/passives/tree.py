@@ -13,31 +13,16 @@ from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
 from app.model.base import changed
-from app.model.blueprint import JEWEL_SLOT, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode, Unequip
+from app.model.blueprint import OFF_HAND, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode, restoring
 from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.stats import DPS
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import METRICS, Objective
-from app.search.passives.effects import Effects, Sockets, Vector, carried, outputs_of, short_attribute, vector_of
+from app.search.passives.effects import Effects, Sockets, Vector, outputs_of, short_attribute, vector_of
 from app.search.passives.graph import PassiveGraph, Route, levelling_order
 from app.search.passives.planner import Planner, TreeDraft
 from app.search.skills.gems import mentions
-
-
-def restoring(now: Blueprint, then: Blueprint) -> list[Change]:
-    """Return the changes that bring back the passives and jewels of `then`; the rest of `now` stays as it is."""
-    held, wanted = {n.id: n for n in now.nodes}, {n.id for n in then.nodes}
-    changes: list[Change] = [
-        Deallocate(nodes=sorted(held.keys() - wanted)),
-        Allocate(nodes=[n for n in then.nodes if held.get(n.id) != n]),
-    ]
-    for slot in sorted(slot for slot in now.items | then.items if slot.startswith(JEWEL_SLOT)):
-        item = then.items.get(slot)
-        if item != now.items.get(slot):
-            changes.append(Unequip(slot=slot) if item is None else Equip(item=item))
-    return changes
-
 
 KEYWORD_TIE = 1e-5
 """Worth of a matching line when the calculator sees damage: only breaks ties."""
@@ -365,17 +350,14 @@ class TreeSearch:
         changes: list[Change] = [Deallocate(nodes=gone)] if gone else []
         changes += [change for n in gone for change in self.sockets.left(n)]
         changes += [Allocate(nodes=bought)] if bought else []
-        changes += [change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)]
-        return changes + self._carried(new)
-
-    def _carried(self, new: Iterable[int]) -> list[Change]:
-        is_key = any(n in self.graph.nodes and self.graph.nodes[n].kind == "keystone" for n in new)
-        return carried(self.incumbent.blueprint) if is_key else []
+        return changes + [
+            change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)
+        ]
 
     async def commit(self, draft: TreeDraft, promised: float | None = None) -> bool:
         """Commit the draft; a plan that does not keep what its trial promised is taken back."""
-        before = self.incumbent.blueprint
-        gained = await self.incumbent.commit(self.changes_to(draft))
+        before, new = self.incumbent.blueprint, draft.owned - self.owned
+        gained = await self.incumbent.commit(self.changes_to(draft)) + await self._refilled(new)
         self.history.append((self.trials, self.incumbent.score))
         if promised is None:
             return True
@@ -389,5 +371,18 @@ class TreeSearch:
 
     async def rewind(self, blueprint: Blueprint) -> None:
         """Return to an earlier tree; everything else of the build stays as it is."""
-        back = {n.id for n in blueprint.nodes} - self.owned
-        await self.incumbent.commit(restoring(self.incumbent.blueprint, blueprint) + self._carried(back))
+        back = frozenset(n.id for n in blueprint.nodes) - self.owned
+        await self.incumbent.commit(restoring(self.incumbent.blueprint, blueprint))
+        await self._refilled(back)
+
+    async def _refilled(self, new: frozenset[int]) -> float:
+        """Put back what the off hand lost, where a keystone is among what is new; return what is gained.
+
+        Path of Building takes a shield beside a two-handed weapon off when Giant's Blood is given back, and does not
+        put it on again with the keystone.
+        """
+        item = self.incumbent.blueprint.items.get(OFF_HAND)
+        is_key = any(self.graph.nodes[n].kind == "keystone" for n in new & self.graph.nodes.keys())
+        if item is None or not is_key or OFF_HAND in (await self.incumbent.session.blueprint()).items:
+            return 0.0
+        return await self.incumbent.commit([Equip(item=item)])
