@@ -381,7 +381,9 @@ def bench(
     as_json: JsonFlag = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="quality, wishes: prompts; tree, refine, gear: builds named like this"),
+        typer.Option(
+            metavar="NAME", help="quality, wishes: prompts; tree, refine, gear: names of build files, without .xml"
+        ),
     ] = None,
     scan: Annotated[bool, typer.Option("--scan", help="tree: compare with a full scan before every purchase")] = False,
     level: Annotated[

@@ -119,7 +119,7 @@ async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDra
         search = LevelSearch(there, ctx.blueprint, searches[-1].draft if searches else None)
         searches += [search] if await search.run() else []
     firsts = range(len(searches))[1:] or range(len(searches))
-    ways = [await _settled(searches, first) for first in firsts]
+    ways = [await _trees(searches, first) for first in firsts]
     order, drafts = list[int](), list[LevelDraft]()
     for tree in max(ways, key=lambda way: sum(tree.score for tree in way), default=[]):
         order = levelling_order(searches[0].graph, tree.owned, tree.worths.__getitem__, order)
@@ -127,14 +127,14 @@ async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDra
     return drafts
 
 
-async def _settled(searches: Sequence[LevelSearch], first: int) -> list[LevelTree]:
+async def _trees(searches: Sequence[LevelSearch], first: int) -> list[LevelTree]:
     """Return the trees of all levels, that of the place `first` chosen first."""
     places = range(len(searches))
     trees: dict[int, LevelTree] = {}
     for place in (*reversed(places[: first + 1]), *places[first + 1 :]):
         inner = trees[place - 1].owned if place > first else frozenset[int]()
         outer = trees[place + 1].owned if place < first else None
-        trees[place] = await searches[place].settle(inner, outer)
+        trees[place] = await searches[place].tree(inner, outer)
     return [trees[place] for place in places]
 
 
@@ -183,7 +183,7 @@ class LevelSearch:
         self.draft = LevelDraft(self.ctx.demands.level, incumbent.blueprint, [], ascended, main, why)
         return True
 
-    async def settle(self, inner: frozenset[int], outer: frozenset[int] | None) -> LevelTree:
+    async def tree(self, inner: frozenset[int], outer: frozenset[int] | None) -> LevelTree:
         """Spend the points of the level on its character: on `inner` and more, among `outer` (None: all there are)."""
         begun = self.draft.blueprint
         graph = self.graph if outer is None else self.graph.only(outer)
@@ -346,9 +346,7 @@ class LevelSearch:
             await incumbent.learn_requirements()
 
     def _short(self, incumbent: Incumbent) -> Attribute | None:
-        gaps = incumbent.objective.attribute_gaps(incumbent.outputs)
-        worst = min(Attribute, key=lambda a: (-gaps[a][1], a.value))
-        return worst if gaps[worst][1] > 0 else None
+        return incumbent.objective.short_attribute(incumbent.outputs)
 
     async def _line_for(self, incumbent: Incumbent, slot: str, attribute: Attribute) -> None:
         """Put a line of the attribute on the item, in place of its last suffix where there is no room."""

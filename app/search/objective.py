@@ -240,6 +240,12 @@ class Objective:
         needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in Attribute}
         return {a: (need, max(0.0, need - outputs.get(ATTRIBUTE_METRICS[a], 0.0))) for a, need in needs.items()}
 
+    def short_attribute(self, outputs: Mapping[str, float]) -> Attribute | None:
+        """Return the attribute of which most is missing, None where none is."""
+        gaps = self.attribute_gaps(outputs)
+        worst = min(Attribute, key=lambda a: (-gaps[a][1], a.value))
+        return worst if gaps[worst][1] > 0 else None
+
 
 @lru_cache(maxsize=64)
 def _lines(least: float, good: float) -> tuple[tuple[float, float], ...]:

@@ -45,9 +45,7 @@ class AttributeSearch:
         return not self._short()
 
     def _short(self) -> Attribute | None:
-        gaps = {a: gap for a, (_, gap) in self.incumbent.objective.attribute_gaps(self.incumbent.outputs).items()}
-        worst = min(Attribute, key=lambda a: (-gaps[a], a.value))
-        return worst if gaps[worst] > 0 else None
+        return self.incumbent.objective.short_attribute(self.incumbent.outputs)
 
     async def _serve(self, attribute: Attribute) -> bool:
         """Switch the passive that costs least to the attribute; False when none can be spared."""

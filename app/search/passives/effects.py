@@ -79,7 +79,7 @@ AT = {a: (METRICS.index(ATTRIBUTE_METRICS[a]), METRICS.index(REQUIREMENT_METRICS
 
 
 def short_attribute(objective: Objective, vector: Vector) -> Attribute | None:
-    """Return the attribute of which a vector lacks most, None where all that count are there."""
+    """Return the attribute of which a vector lacks most, requirements and minima alike; None where all are there."""
     is_guarded = Guard.ATTRIBUTES in objective.guards
     short: dict[Attribute, float] = {}
     for attribute, (there, needed) in AT.items():

@@ -88,9 +88,9 @@ class Planner:
     short: Short = never_short
     corrections: list[Correction] = field(default_factory=list)
     base: frozenset[int] = frozenset()
-    _worth: dict[int, float] = field(default_factory=dict)
-    _wanted: tuple[Vector, Attribute] | None = None
-    _slopes: tuple[Vector, Vector, Vector] | None = None
+    _worth: dict[int, float] = field(default_factory=dict, init=False)
+    _wanted: tuple[Vector, Attribute] | None = field(default=None, init=False)
+    _slopes: tuple[Vector, Vector, Vector] | None = field(default=None, init=False)
 
     def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> TreeDraft:
         """Return the draft, corrected by the lessons that apply to it."""

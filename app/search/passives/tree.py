@@ -290,7 +290,7 @@ class TreeSearch:
         def score(vector: Vector) -> float:
             return objective.score(outputs_of(vector, self._effects.metrics)) + vector[-1]
 
-        planner = Planner(self.graph, self._effects, score, self.banned, self.fixed, self.limits.reach, self._short)
+        planner = replace(self.planner, score=score, banned=self.banned, corrections=[])
         base = self.draft()
         start = planner.begin(base.owned, base.attributes, base.plain)
         drafts = await asyncio.to_thread(planner.traded, start, self.limits.chain)
