@@ -52,7 +52,10 @@ HEAVY = "martialartist_96"
 PROMPT = "lightning sorceress for bossing"
 COUNT = 480
 ONLY_WHEN_COMMITTED = ("AreaOfEffectRadius", "ExtraPoints", "PassivePointsToWeapon", "WeaponSetPassive", "Spec:")
-"""Numbers that the engine makes only for a committed build, or in another way in each process."""
+"""Beginnings of numbers that the engine makes only for a committed build, or in another way in each process."""
+
+HITS_OF_HANDS = "HitAverage"
+"""End of what attacks deal of each type: Path of Building leaves it with the hands, so trials do not know it."""
 
 Tries = list[list[Change]]
 
@@ -72,7 +75,7 @@ class HeavyBuild:
 
     def compared(self, keys: Sequence[str]) -> list[str]:
         """Return those of the numbers that a what-if can know."""
-        return [key for key in keys if not key.startswith(ONLY_WHEN_COMMITTED)]
+        return [key for key in keys if not key.startswith(ONLY_WHEN_COMMITTED) and not key.endswith(HITS_OF_HANDS)]
 
 
 async def load_case(settings: Settings, engine: Engine, folder: Path | None) -> HeavyBuild:

@@ -13,7 +13,7 @@ from app.core.config import Settings
 from app.engine.process import ProcessEngine
 from app.knowledge.roles import COUNTED
 from app.model.base import changed
-from app.model.blueprint import PassiveNode, SkillGroup
+from app.model.blueprint import Equip, GearItem, PassiveNode, SkillGroup
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, floors_for
 from app.model.groups import GroupRole
@@ -35,7 +35,7 @@ from app.search.passives.graph import main_graph
 from app.search.skills.further import group_uses
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import LEAST_GAIN
-from app.search.stages.skills import blank, found, further_skills, helper_skills
+from app.search.stages.skills import blank, found, further_skills, helper_skills, shares_dealt
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.asyncio(loop_scope="module")]
@@ -116,6 +116,19 @@ async def test_no_helper_is_counted_that_the_build_cannot_bring_about(engine: Pr
         led = {group.gems[0].name for group in build.groups}
         assert ("Freezing Mark" in led) is marked, (skill, led)
         assert not led & {"Infernal Cry", "Soul Offering", "Pain Offering"}
+
+
+async def test_what_an_attack_deals_is_calculated_not_read_off_its_tags(engine: ProcessEngine) -> None:
+    ctx = await context(engine, "Ranger", "Lightning Arrow", "Bow", Goal.BOSSING)
+    async with engine.session() as session:
+        ctx = await started(replace(ctx, session=session))
+        plain = await shares_dealt(ctx)
+        text = "Rarity: RARE\nHeat\nIron Ring\nImplicits: 0\nAdds 100 to 200 Fire Damage to Attacks"
+        await session.apply([Equip(item=GearItem(slot="Ring 1", base="Iron Ring", text=text))])
+        heated = await shares_dealt(ctx)
+    assert sum(plain.values()) == pytest.approx(1.0) == sum(heated.values())
+    assert plain["lightning"] > plain["physical"] > plain["fire"] == 0
+    assert heated["fire"] > 0.5
 
 
 async def test_set_2_is_measured_with_its_own_passives_and_weapon(engine: ProcessEngine) -> None:

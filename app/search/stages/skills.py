@@ -206,7 +206,7 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
     planned |= {fact.id for fact in await _named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
-    dealt = await _dealt(ctx)
+    dealt = await shares_dealt(ctx)
     used = [fact for fact in gems if any(group.gems[0].gem_id == fact.id for group in ctx.blueprint.groups)]
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
@@ -227,11 +227,10 @@ async def asked_skills(ctx: SearchContext) -> StageResult:
     return await _add_skills(ctx, wanted, 0, "asked for")
 
 
-async def _dealt(ctx: SearchContext) -> dict[str, float]:
+async def shares_dealt(ctx: SearchContext) -> dict[str, float]:
     """Return which share (0-1) of the main skill's hits is of each damage type; by tags where none is calculated."""
-    metrics = [f"{kind.capitalize()}HitAverage" for kind in DAMAGE_TYPES]
-    (found,) = await ctx.session.what_if([[]], metrics)
-    hits = {kind: found.get(metric, 0.0) for kind, metric in zip(DAMAGE_TYPES, metrics, strict=True)}
+    found = (await ctx.session.stats()).values  # a trial does not know what the hits of an attack deal
+    hits = {kind: found.get(f"{kind.capitalize()}HitAverage", 0.0) for kind in DAMAGE_TYPES}
     main = by_id(await ctx.engine.facts.gems()).get(ctx.plan.delivery.skill_id)
     if not any(hits.values()) and main is not None:
         hits = dict.fromkeys(dealt(main), 1.0)
@@ -281,7 +280,7 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
 
     Of who wants to press one button only those that act by themselves.
     """
-    excluded, shares = set(ctx.plan.scaling.excluded_gems), await _dealt(ctx)
+    excluded, shares = set(ctx.plan.scaling.excluded_gems), await shares_dealt(ctx)
     used = [facts[g.gems[0].gem_id] for g in ctx.blueprint.groups if g.gems[0].gem_id in facts]
     found = [
         fact
