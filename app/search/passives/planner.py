@@ -257,7 +257,7 @@ class Planner:
         branches = self.branches(draft)
         routes = self._promising(draft, self.reach)
         is_whole = self._holds(draft.owned)
-        offers = [offer for r in routes[:most] if (offer := self._paid(draft, r, branches, is_whole))]
+        offers = [offer for r in routes[:most] for offer in self._paid(draft, r, branches, is_whole)]
         beside = [route for route in routes if route.points == 1][:most]
         spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
         left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
@@ -267,12 +267,14 @@ class Planner:
         found = [*(offer for offer in filled if offer), *self._switches(draft, self.wanted(draft))]
         return sorted(found, key=lambda offer: (-offer.score, sorted(offer.owned)))
 
-    def _paid(self, draft: TreeDraft, route: Route, branches: list[Branch], is_whole: bool) -> TreeDraft | None:
+    def _paid(self, draft: TreeDraft, route: Route, branches: list[Branch], is_whole: bool) -> list[TreeDraft]:
         """Return the draft that pays for the route with the cheapest branches it does not need, points left or not.
 
+        And that without those which dearer ones made needless, where there are such: points left find no use at times.
         `is_whole`: all that the draft owns hangs together.
         """
         freed: frozenset[int] = frozenset()
+        taken: list[frozenset[int]] = []
         for branch in branches:
             merged = freed | branch.nodes
             if merged == freed or len(merged) > route.points + OVERSHOOT:
@@ -282,9 +284,20 @@ class Planner:
             if not (self.graph.touch(route.nodes, rest) if stays_whole else self._holds(rest | set(route.nodes))):
                 continue
             freed, is_whole = merged, stays_whole  # otherwise the route may be what holds it together
+            taken.append(branch.nodes)
             if len(freed) >= route.points:
-                return self.settled(self.bought(self.without(draft, freed), route))
-        return None
+                ways = dict.fromkeys((freed, self._needed(draft, route, taken)))
+                return [self.settled(self.bought(self.without(draft, way), route)) for way in ways]
+        return []
+
+    def _needed(self, draft: TreeDraft, route: Route, taken: Sequence[frozenset[int]]) -> frozenset[int]:
+        """Return what of the branches taken pays for the route, without those that the last ones made needless."""
+        kept = list(taken)
+        for branch in reversed(taken[:-1]):  # the dearest first
+            freed = frozenset().union(*(one for one in kept if one != branch))
+            if len(freed) >= route.points and self._holds(draft.owned - freed | set(route.nodes)):
+                kept.remove(branch)
+        return frozenset().union(*kept)
 
     def _holds(self, owned: frozenset[int]) -> bool:
         """Return whether all that is owned hangs together."""

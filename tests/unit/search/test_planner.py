@@ -101,6 +101,14 @@ def test_branches_are_given_back_cheapest_per_point_first() -> None:
     ]
 
 
+def test_a_trade_gives_back_no_more_than_it_costs_where_nothing_takes_the_rest() -> None:
+    """The cheapest passive is freed first, then an arm that pays for the route alone; no point more could be spent."""
+    start = node(1, 2, 3, 6, kind="start")
+    nodes = [start, node(2), node(3, 4), node(4, 5), node(5), node(6, 7), node(7, 8), node(8, kind="notable")]
+    planner = planner_of(nodes, Known({2: 0.1, 5: 0.6, 8: 6.0}))
+    assert planner.trades(begun(planner, {2, 3, 4, 5}))[0].owned == {2, 6, 7, 8}
+
+
 def test_fixed_passives_and_what_leads_to_them_are_no_branch() -> None:
     planner = planner_of(FORK, Known(WORTH), fixed=frozenset({3}))
     assert [sorted(b.nodes) for b in planner.branches(begun(planner, {2, 3, 4, 8}))] == [[8], [4]]
