@@ -68,18 +68,31 @@ class LargeMoves:
         await self.search.improve()
         if self.most:
             await self._regrown(frozenset())
-            moves = (self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed)
+            moves = (self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed, self._around)
             while self.search.is_unspent and await _any(moves):
                 pass
         return self.search.accepted - before
 
     async def _rooted(self) -> bool:
         """Grow the whole tree anew around the keystones it has, once: the gear and all else may rest on them."""
-        graph = self.search.graph
-        return await self._regrown(frozenset(n for n in self.search.owned if graph.nodes[n].kind == "keystone"))
+        return await self._regrown(self._keystones)
+
+    async def _around(self) -> bool:
+        """Grow the whole tree anew around the keystones it has and one more, those that promise most on paper."""
+        await self.search.learn(FAR)
+        drafts = await asyncio.to_thread(keyed, self.search.planner, self.search.draft())
+        for keystone in list(dict.fromkeys(node for node, _ in drafts))[: self.most]:
+            if await self._regrown(self._keystones | {keystone}):
+                return True
+        return False
+
+    @property
+    def _keystones(self) -> frozenset[int]:
+        nodes = self.search.graph.nodes
+        return frozenset(n for n in self.search.owned if nodes[n].kind == "keystone")
 
     async def _regrown(self, kept: frozenset[int]) -> bool:
-        """Grow the whole tree anew but for what is kept, for damage first and for both, without demands.
+        """Grow the whole tree anew around what is kept, for damage first and for both, without demands.
 
         Once for each set that is kept; return whether that was better.
         """
@@ -94,7 +107,7 @@ class LargeMoves:
                 self._fixing(kept),
             ):
                 await self.search.clear()
-                await self.search.spend(points - self.search.spent)
+                await self.search.fit(points)
 
         tried = [await self._tried(partial(grow, one), hope=math.inf) for one in EHP_WEIGHTS if self.search.is_unspent]
         return any(tried)

@@ -56,7 +56,7 @@ HOPEFUL = 24
 OVERSHOOT = 3
 """Points that a trade may free beyond what its route costs; they are spent next to the tree."""
 
-FILLED = 8
+FILLED = 16
 """Offers whose points left over are spent at once, the best."""
 
 LEAST_ERROR = 1e-5

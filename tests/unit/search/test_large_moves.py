@@ -132,7 +132,7 @@ def demanding(context: Context, seed: int) -> tuple[SearchContext, PassiveGraph,
     return ctx, PassiveGraph(world.nodes, [1]), replace(objective_for(ctx), minima={"TotalEHP": 1500.0})
 
 
-SEEDS = range(6)
+SEEDS = range(10)
 
 
 async def score_of(context: Context, seed: int, moves: int) -> float:
@@ -155,7 +155,7 @@ async def test_with_large_moves_a_tree_is_never_worse_and_often_better(context: 
     without = [await score_of(context, seed, 0) for seed in SEEDS]
     moved = [await score_of(context, seed, 2) for seed in SEEDS]
     assert all(more >= less - 1e-9 for more, less in zip(moved, without, strict=True))
-    assert sum(more > less + 1e-3 for more, less in zip(moved, without, strict=True)) >= 3
+    assert sum(more > less + 1e-3 for more, less in zip(moved, without, strict=True)) >= 4
     assert await score_of(context, 3, 2) == moved[3], "the same tree again"
 
 
