@@ -118,8 +118,9 @@ class Effects:
     sockets: Sockets = field(default_factory=Sockets)
     local: frozenset[int] = frozenset()
     hint: Callable[[NodeFact], float] = lambda _: 0.0
-    known: dict[Key, Vector | None] = field(default_factory=dict)
+    known: dict[Key, Vector | None] = field(default_factory=dict, init=False)
     held: dict[int, PassiveNode] = field(default_factory=dict)
+    _by_keystones: dict[frozenset[int], dict[Key, Vector | None]] = field(default_factory=dict)
     _at: Blueprint | None = None
     _fresh: set[Key] = field(default_factory=set)
     _texts: dict[int, Key] = field(default_factory=dict)
@@ -134,12 +135,15 @@ class Effects:
         """Measure the passives on the committed build: those owned by giving them back, the others by buying them.
 
         What is known to do nothing is not tried again, nor what was measured on this very build; unless `anew`, nor
-        what was measured on an earlier one: a few trades later it is still about right.
+        what was measured on an earlier one: a few trades later it is still about right. Only what was measured with the
+        keystones of this build is known of it: without life, passives for life do nothing, with it they do.
         """
         if self._at is not self.incumbent.blueprint:
             self._at = self.incumbent.blueprint
             self._fresh.clear()
         self.held = {n.id: n for n in self.incumbent.blueprint.nodes}
+        keystones = frozenset(n for n in self.held.keys() & self.graph.nodes.keys() if self._is_keystone(n))
+        self.known = self._by_keystones.setdefault(keystones, {})
         self._found.clear()
         asked: dict[Key, list[Change]] = {}
         hints: dict[Key, float] = {}
@@ -169,6 +173,9 @@ class Effects:
             self.known[key] = (*effect[:-1], hints[key])
         self._fresh |= asked.keys()
         self._found.clear()
+
+    def _is_keystone(self, node: int) -> bool:
+        return self.graph.nodes[node].kind == "keystone"
 
     def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:
         """Return the changes that buy one passive."""

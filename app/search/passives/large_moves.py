@@ -9,6 +9,7 @@ each is judged once it is improved, and taken back when it is not better.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,9 @@ TRADES = 12
 SUITED = 6
 """Chains of trades that suit a tree to a keystone it was given."""
 
+SHARE = 5
+"""Part of all trials that a tree around another keystone may take until it is compared."""
+
 UNLIKE = 8
 """Passives in which two moves differ at least: otherwise they lead to the same tree."""
 
@@ -61,56 +65,58 @@ class LargeMoves:
     most: int
     others: list[Blueprint] = field(default_factory=list)
     _grown: set[frozenset[int]] = field(default_factory=set)
+    _rested: set[int] = field(default_factory=set)
 
     async def improve(self) -> int:
         """Make moves until none helps or the trials are spent; return how many moves and trades helped."""
         before = self.search.accepted
         await self.search.improve()
         if self.most:
-            await self._regrown(frozenset())
-            moves = (self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed, self._around)
-            while self.search.is_unspent and await _any(moves):
-                pass
+            await self._regrown(frozenset(n for n in self._keystones if n in self.search.fixed))
+            await self._in_turn((self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed))
         return self.search.accepted - before
+
+    async def _in_turn(self, moves: Sequence[Callable[[], Awaitable[bool]]]) -> None:
+        """Make the moves in turn until all of them fail after the last that helped, or the trials are spent."""
+        failed = 0
+        for move in itertools.cycle(moves):
+            if failed == len(moves) or not self.search.is_unspent:
+                return
+            failed = 0 if await move() else failed + 1
 
     async def _rooted(self) -> bool:
         """Grow the whole tree anew around the keystones it has, once: the gear and all else may rest on them."""
         return await self._regrown(self._keystones)
 
-    async def _around(self) -> bool:
-        """Grow the whole tree anew around the keystones it has and one more, those that promise most on paper."""
-        await self.search.learn(FAR)
-        drafts = await asyncio.to_thread(keyed, self.search.planner, self.search.draft())
-        for keystone in list(dict.fromkeys(node for node, _ in drafts))[: self.most]:
-            if await self._regrown(self._keystones | {keystone}):
-                return True
-        return False
-
     @property
     def _keystones(self) -> frozenset[int]:
         nodes = self.search.graph.nodes
-        return frozenset(n for n in self.search.owned if nodes[n].kind == "keystone")
+        stay = self.search.fixed & nodes.keys()
+        return frozenset(n for n in self.search.owned | stay if nodes[n].kind == "keystone")
 
     async def _regrown(self, kept: frozenset[int]) -> bool:
         """Grow the whole tree anew around what is kept, for damage first and for both, without demands.
 
         Once for each set that is kept; return whether that was better.
         """
-        points, objective = self.search.spent, self.search.incumbent.objective
         if kept in self._grown:
             return False
         self._grown.add(kept)
+        ways = [partial(self._grow, kept, weight) for weight in EHP_WEIGHTS]
+        return any([await self._tried(grow, hope=math.inf) for grow in ways if self.search.is_unspent])
 
-        async def grow(weight: float) -> None:
-            with (
-                self._leaning(replace(bare(objective), ehp_weight=weight * objective.damage_weight)),
-                self._fixing(kept),
-            ):
-                await self.search.clear()
-                await self.search.fit(points)
+    async def _grow(self, kept: frozenset[int], weight: float) -> None:
+        """Give everything back but what is kept, and spend the points anew with no demands, for damage and for life.
 
-        tried = [await self._tried(partial(grow, one), hope=math.inf) for one in EHP_WEIGHTS if self.search.is_unspent]
-        return any(tried)
+        Where the ways to what is kept cost more than the points there are, the tree ends with more.
+
+        `weight`: what effective hit points are worth beside damage.
+        """
+        points, objective = self.search.spent, self.search.incumbent.objective
+        free = replace(bare(objective), ehp_weight=weight * objective.damage_weight)
+        with self._leaning(free), self._fixing(kept):
+            await self.search.clear()
+            await self.search.fit(points)
 
     async def _elsewhere(self) -> bool:
         """Make the first move to another region, or to a far passive, that is better."""
@@ -119,7 +125,10 @@ class LargeMoves:
         return await self._first(drafts)
 
     async def _keyed(self) -> bool:
-        """Make the first move to a keystone that is better, once the tree has come to suit it."""
+        """Make the first move to a keystone that is better, once the tree has come to suit it.
+
+        What a tree around a keystone is worth shows late: one that came near is improved by all other moves, once.
+        """
         search = self.search
         await search.learn(FAR)
 
@@ -129,8 +138,16 @@ class LargeMoves:
                 await search.learn()
                 await search.trade(SUITED)
 
+        async def rest_on(keystone: int) -> None:
+            if keystone in self._rested:
+                return
+            self._rested.add(keystone)
+            with self._fixing(frozenset({keystone})), self._within(search.limits.trials // SHARE):
+                await self._rooted()
+                await self._in_turn((self._elsewhere, self._aside, self._crossed))
+
         for keystone, draft in (await asyncio.to_thread(keyed, search.planner, search.draft()))[: self.most]:
-            if await self._tried(partial(suit, keystone, draft)):
+            if await self._tried(partial(suit, keystone, draft), further=partial(rest_on, keystone)):
                 return True
         return False
 
@@ -165,16 +182,27 @@ class LargeMoves:
                 return True
         return False
 
-    async def _tried(self, go: Callable[[], Awaitable[object]], hope: float = HOPE) -> bool:
-        """Go elsewhere and improve the tree there; return whether it is better, otherwise come back."""
+    async def _tried(
+        self,
+        go: Callable[[], Awaitable[object]],
+        hope: float = HOPE,
+        further: Callable[[], Awaitable[object]] | None = None,
+    ) -> bool:
+        """Go elsewhere and improve the tree there; return whether it is better, otherwise come back.
+
+        `further`: what else improves a tree there that came within `hope` and is not better yet.
+        """
         search = self.search
-        before, now, accepted = search.incumbent.blueprint, search.score, search.accepted
+        before, now, accepted, points = search.incumbent.blueprint, search.score, search.accepted, search.spent
         await go()
         await search.trade()
         if search.score > now - hope:
             await search.improve()
-        is_better = search.score > now + EPSILON
-        if search.score > now - HOPE and search.incumbent.blueprint not in (before, *self.others):
+            if further is not None and now - hope < search.score <= now + EPSILON:
+                await further()
+        is_better = search.score > now + EPSILON and search.spent <= points
+        is_near = search.score > now - HOPE and search.spent <= points
+        if is_near and search.incumbent.blueprint not in (before, *self.others):
             self.others.append(before if is_better else search.incumbent.blueprint)
         search.accepted = accepted + is_better
         if not is_better:
@@ -192,6 +220,16 @@ class LargeMoves:
             self.search.incumbent.judge(own)
 
     @contextmanager
+    def _within(self, trials: int) -> Iterator[None]:
+        """Make so many trials at most meanwhile."""
+        search, limits = self.search, self.search.limits
+        search.limits = replace(limits, trials=min(limits.trials, search.trials + trials))
+        try:
+            yield
+        finally:
+            search.limits = limits
+
+    @contextmanager
     def _fixing(self, nodes: frozenset[int]) -> Iterator[None]:
         """Give these back for nothing meanwhile."""
         search, fixed, planner = self.search, self.search.fixed, self.search.planner
@@ -201,14 +239,6 @@ class LargeMoves:
             yield
         finally:
             search.fixed, search.planner = fixed, planner
-
-
-async def _any(moves: Iterable[Callable[[], Awaitable[bool]]]) -> bool:
-    """Make the first of the moves that helps; return whether any did."""
-    for move in moves:
-        if await move():
-            return True
-    return False
 
 
 def bare(objective: Objective) -> Objective:

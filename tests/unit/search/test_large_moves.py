@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.facts import NodeFact
 from app.search.base import SearchContext
@@ -122,11 +123,14 @@ def test_a_crossed_tree_costs_the_same_and_has_a_limb_of_both(seed: int) -> None
     assert any((one.owned & donor.owned) - draft.owned and (one.owned & draft.owned) - donor.owned for one in trees)
 
 
-def demanding(context: Context, seed: int) -> tuple[SearchContext, PassiveGraph, Objective]:
+def demanding(context: Context, seed: int, keystones: int = 0) -> tuple[SearchContext, PassiveGraph, Objective]:
     """A grid of damage and life by chance, and an objective that asks for more life than is there."""
     chance = random.Random(seed)
     lines = ["3 inc", "5 inc", "9 inc", "30 life", "60 life", "2 more"]
     nodes = grid(10, lambda: chance.choices([[], [chance.choice(lines)]], [2, 1])[0])
+    for place in chance.sample(range(20, len(nodes)), keystones):
+        bargain = chance.choice([["-60 more", "2000 life"], ["60 more", "-800 life"], ["-40 inc", "40 more"]])
+        nodes[place] = changed(nodes[place], kind="keystone", mods=bargain)
     world = World(nodes=nodes, gems=[active("zap")])
     ctx = context(world)
     return ctx, PassiveGraph(world.nodes, [1]), replace(objective_for(ctx), minima={"TotalEHP": 1500.0})
@@ -135,9 +139,9 @@ def demanding(context: Context, seed: int) -> tuple[SearchContext, PassiveGraph,
 SEEDS = range(10)
 
 
-async def score_of(context: Context, seed: int, moves: int) -> float:
+async def score_of(context: Context, seed: int, moves: int, keystones: int = 0) -> float:
     """Return the score that is reached with so many moves of each kind."""
-    ctx, graph, objective = demanding(context, seed)
+    ctx, graph, objective = demanding(context, seed, keystones)
     search = TreeSearch(await Incumbent.open(ctx, objective), graph, limits=TreeLimits(reach=5))
     judged = search.incumbent.objective
     assert await search.spend(16) == 0
@@ -146,6 +150,7 @@ async def score_of(context: Context, seed: int, moves: int) -> float:
     assert search.incumbent.objective == judged, "another aim was for a while"
     assert await ctx.session.blueprint() == search.incumbent.blueprint
     assert search.spent == 16
+    assert search.fixed | search.planner.fixed == frozenset(), "keystones were kept for a while"
     assert search.incumbent.score == pytest.approx(await search.incumbent.measure())
     assert (search.incumbent.score > local) == (helped > 0)
     return search.incumbent.score
@@ -157,6 +162,15 @@ async def test_with_large_moves_a_tree_is_never_worse_and_often_better(context: 
     assert all(more >= less - 1e-9 for more, less in zip(moved, without, strict=True))
     assert sum(more > less + 1e-3 for more, less in zip(moved, without, strict=True)) >= 4
     assert await score_of(context, 3, 2) == moved[3], "the same tree again"
+
+
+async def test_trees_are_grown_around_keystones_and_never_end_worse(context: Context) -> None:
+    """In the last world the keystones are further from the start than there are points for."""
+    without = [await score_of(context, seed, 0, keystones=5) for seed in (0, 2, 3, 9)]
+    moved = [await score_of(context, seed, 2, keystones=5) for seed in (0, 2, 3, 9)]
+    gained = [more - less for more, less in zip(moved, without, strict=True)]
+    assert min(gained) >= -1e-9
+    assert sum(gain > 1e-3 for gain in gained) >= 3
 
 
 def test_another_aim_leaves_what_is_measured_alone(context: Context) -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from app.model.blueprint import Allocate, PassiveNode
+from app.model.blueprint import Allocate, Deallocate, PassiveNode
 from app.model.names import Attribute
 from app.search.base import SearchContext
 from app.search.incumbent import Incumbent
+from app.search.objective import METRICS
+from app.search.passives.effects import Effects
 from app.search.passives.graph import PassiveGraph, levelling_order, ordered
 from app.search.passives.tree import TreeSearch
 from tests.fakes.arithmetic import World, active, node
@@ -230,3 +232,26 @@ async def test_what_was_measured_on_a_build_is_not_measured_on_it_again(context:
     await search.shrink(1)
     assert await search.levelling() == order[:3]
     assert search.trials > tried
+
+
+async def test_what_a_passive_does_is_known_for_the_keystones_there_are(context: Context) -> None:
+    """With resistance at its cap a line of it does nothing; a keystone that lowers it makes it count."""
+    nodes = [node(1, 2, 3, kind="start"), node(2, mods=["-50 fire"], kind="keystone"), node(3, mods=["10 fire"])]
+    ctx = context(World(nodes=nodes, gems=GEMS))
+    incumbent = await Incumbent.open(ctx)
+    effects = Effects(incumbent, PassiveGraph(nodes, [1]))
+    fire = METRICS.index("FireResist")
+
+    async def learned() -> float:
+        await effects.learn([3])
+        effect = effects.of(3)
+        assert effect is not None
+        return effect[fire]
+
+    assert await learned() == 0
+    await incumbent.commit([Allocate(nodes=[PassiveNode(id=2)])])
+    assert await learned() == 10
+    await incumbent.commit([Deallocate(nodes=[2])])
+    tried = incumbent.trials
+    assert await learned() == 0
+    assert incumbent.trials == tried, "what is known to do nothing is not tried again"
