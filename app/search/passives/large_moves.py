@@ -139,7 +139,7 @@ class LargeMoves:
                 await search.trade(SUITED)
 
         async def rest_on(keystone: int) -> None:
-            if keystone in self._rested:
+            if keystone in self._rested or keystone not in search.owned:  # traded away again
                 return
             self._rested.add(keystone)
             with self._fixing(frozenset({keystone})), self._within(search.limits.trials // SHARE):
