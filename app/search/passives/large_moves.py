@@ -108,9 +108,8 @@ class LargeMoves:
     async def _grow(self, kept: frozenset[int], weight: float) -> None:
         """Give everything back but what is kept, and spend the points anew with no demands, for damage and for life.
 
-        Where the ways to what is kept cost more than the points there are, the tree ends with more.
-
-        `weight`: what effective hit points are worth beside damage.
+        `weight`: what effective hit points are worth beside damage. Where the ways to what is kept cost more than the
+        points there are, the tree ends with more.
         """
         points, objective = self.search.spent, self.search.incumbent.objective
         free = replace(bare(objective), ehp_weight=weight * objective.damage_weight)
