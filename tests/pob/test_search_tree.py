@@ -115,3 +115,30 @@ async def test_the_off_hand_is_filled_again_with_the_keystone_that_allows_it(
         await search.rewind(before)
         assert OFF_HAND in (await session.blueprint()).items
         assert incumbent.outputs == pytest.approx(outputs)
+
+
+async def test_a_keystone_is_measured_with_the_off_hand_that_it_allows(
+    engine: ProcessEngine, real_builds: list[Path]
+) -> None:
+    """Without the shield Giant's Blood costs life and gives nothing; with it damage and survival."""
+    case = await read_build(engine, next(at for at in real_builds if at.stem == "warbringer_100"))
+    giants_blood = next(n.id for n in case.tree.nodes if n.name == "Giant's Blood")
+    async with engine.session() as session:
+        await session.load(case.xml)
+        await session.apply(case.setup)
+        incumbent = Incumbent(session, case.blueprint, balanced())
+        await incumbent.measure()
+        search, _ = await tree_search(incumbent, case)
+        await search.clear()
+        await search.learn(60)
+        route = search.graph.routes(search.owned, 60)[giants_blood]
+        with_shield, alone = search.purchase(route), [c for c in search.purchase(route) if c.op != "equip"]
+        assert len(with_shield) == len(alone) + 1
+        tried, without = await incumbent.outputs_of([with_shield, alone])
+        assert tried[DPS] > 1.1 * without[DPS]
+        assert tried["TotalEHP"] > 1.3 * without["TotalEHP"]
+        bought = search.planner.bought(search.draft(), route)
+        assert bought.score > search.draft().score, "on paper too"
+        await search.commit(bought)
+        assert incumbent.outputs[DPS] == pytest.approx(tried[DPS])
+        assert OFF_HAND in (await session.blueprint()).items

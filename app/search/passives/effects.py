@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from app.engine.base import Outputs
-from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode
+from app.model.blueprint import OFF_HAND, Allocate, Blueprint, Change, Deallocate, Equip, PassiveNode
 from app.model.facts import NodeFact
 from app.model.names import Attribute
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, MOVEMENT, REQUIREMENT_METRICS
@@ -110,6 +110,8 @@ class Sockets:
 class Effects:
     """Measures the passives of a graph on an incumbent's committed build.
 
+    `refill`: what is put back with a keystone that is bought, because only one that is missing allows it.
+
     `local`: passives that may differ from others with the same text, because a radius jewel may reach them.
     """
 
@@ -120,7 +122,8 @@ class Effects:
     hint: Callable[[NodeFact], float] = lambda _: 0.0
     known: dict[Key, Vector | None] = field(default_factory=dict, init=False)
     held: dict[int, PassiveNode] = field(default_factory=dict)
-    _by_keystones: dict[frozenset[int], dict[Key, Vector | None]] = field(default_factory=dict)
+    refill: list[Change] = field(default_factory=list, init=False)
+    _by_keystones: dict[frozenset[int], tuple[dict[Key, Vector | None], list[Change]]] = field(default_factory=dict)
     _at: Blueprint | None = None
     _fresh: set[Key] = field(default_factory=set)
     _texts: dict[int, Key] = field(default_factory=dict)
@@ -143,7 +146,9 @@ class Effects:
             self._fresh.clear()
         self.held = {n.id: n for n in self.incumbent.blueprint.nodes}
         keystones = frozenset(n for n in self.held.keys() & self.graph.nodes.keys() if self._is_keystone(n))
-        self.known = self._by_keystones.setdefault(keystones, {})
+        if keystones not in self._by_keystones:
+            self._by_keystones[keystones] = ({}, await self._missing())
+        self.known, self.refill = self._by_keystones[keystones]
         self._found.clear()
         asked: dict[Key, list[Change]] = {}
         hints: dict[Key, float] = {}
@@ -174,12 +179,20 @@ class Effects:
         self._fresh |= asked.keys()
         self._found.clear()
 
+    async def _missing(self) -> list[Change]:
+        """Return what puts back the off hand that only another keystone allows: Path of Building has taken it off."""
+        item = self.incumbent.blueprint.items.get(OFF_HAND)
+        if item is None or OFF_HAND in (await self.incumbent.session.blueprint()).items:
+            return []
+        return [Equip(item=item)]
+
     def _is_keystone(self, node: int) -> bool:
         return self.graph.nodes[node].kind == "keystone"
 
     def purchase(self, node: int, attribute: Attribute | None) -> list[Change]:
         """Return the changes that buy one passive."""
         filled = self.sockets.taken(node) if self.graph.nodes[node].kind == "socket" else []
+        filled = self.refill if self._is_keystone(node) else filled
         return [Allocate(nodes=[PassiveNode(id=node, attribute=attribute)]), *filled]
 
     def _key(self, node: int, attribute: Attribute | None) -> Key:

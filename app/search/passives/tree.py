@@ -350,6 +350,7 @@ class TreeSearch:
         changes: list[Change] = [Deallocate(nodes=gone)] if gone else []
         changes += [change for n in gone for change in self.sockets.left(n)]
         changes += [Allocate(nodes=bought)] if bought else []
+        changes += self._effects.refill if any(self.graph.nodes[n].kind == "keystone" for n in new) else []
         return changes + [
             change for n in new if self.graph.nodes[n].kind == "socket" for change in self.sockets.taken(n)
         ]
