@@ -392,6 +392,11 @@ def bench(
     ] = None,
     candidates: Annotated[int, typer.Option(min=1, help="explore: candidates built per prompt")] = 16,
     effort: Annotated[Effort, typer.Option(help="wishes: how far each build is searched")] = Effort.NORMAL,
+    keystones: Annotated[bool, typer.Option("--keystones", help="tree: begin from the author's keystones too")] = False,
+    results: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="tree: keep each build's figures there, and go on from them")
+    ] = None,
 ) -> None:
     """Measure this installation."""
-    run(lambda: benches.measure(Settings(), kind, as_json, only or (), folder, scan, level, candidates, effort))
+    chosen = (folder, scan, level, candidates, effort, keystones, results)
+    run(lambda: benches.measure(Settings(), kind, as_json, only or (), *chosen))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import statistics
 import sys
 import time
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.bench.builds import build_files
+from app.bench.builds import Kept, build_files
 from app.core.config import Settings
 from app.engine.base import Engine, Outputs
 from app.engine.client import ProcessSession
@@ -75,12 +76,10 @@ class AuthoredBuild:
     author: Outputs
     points: int
 
-    @property
-    def starts(self) -> tuple[str, ...]:
-        """Return where searches begin: without a keystone of the author's, his keystones are as good as nothing."""
-        owned = {n.id for n in self.blueprint.nodes}
-        has_keystone = any(n.id in owned and n.kind == "keystone" for n in self.tree.nodes)
-        return STARTS if has_keystone else STARTS[:2]
+    def starts(self, keystones: bool) -> tuple[str, ...]:
+        """Return where searches begin; without a keystone of the author's, his keystones are as good as nothing."""
+        owned = {n.id for n in self.blueprint.nodes} if keystones else set()
+        return (*STARTS, KEYSTONES) if any(n.id in owned and n.kind == "keystone" for n in self.tree.nodes) else STARTS
 
     @property
     def setup(self) -> list[Change]:
@@ -190,19 +189,29 @@ ENOUGH = 0.995
 NEAR = 0.97
 """Share of the objective of a tree begun from the author's at which one begun from nothing counts as equal to it."""
 
-STARTS = ("author", "scratch", "keystones")
-"""Where searches begin: with the author's tree, with nothing, and with nothing but what leads to his keystones."""
+STARTS = ("author", "scratch")
+"""Where searches begin: with the author's tree, and with nothing."""
+
+KEYSTONES = "keystones"
+"""Where searches begin besides, when asked for: with nothing but what leads to the author's keystones."""
 
 KEPT = (EHP, *RESISTANCES, CHAOS_RESISTANCE, *ATTRIBUTE_METRICS.values())
 """What must not be lower than the author's."""
 
 
 async def measure(
-    settings: Settings, folder: Path | None, only: Sequence[str] = (), scan: bool = False
+    settings: Settings,
+    folder: Path | None,
+    only: Sequence[str] = (),
+    scan: bool = False,
+    keystones: bool = False,
+    results: Path | None = None,
 ) -> dict[str, Any]:
     """Return per build what the author reached and what the search does with the same points.
 
     `only`: names of builds to measure. `scan`: compare with a full scan of all routes before every purchase as well.
+    `keystones`: begin from the author's keystones alone too. `results`: a folder with one file for each measured build;
+    what is there is not measured again, so an interrupted run goes on, and several may share the builds.
 
     Raises:
         NotAvailable: there are no build files.
@@ -215,22 +224,32 @@ async def measure(
         engine = await room.engine("pob")
         rows: list[dict[str, Any]] = []
         for path in files:
-            rows.append(await _row(engine, path, engine_workers(settings), scan))
-            print(_in_words(rows[-1]), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
+            kept = Kept(None if results is None else results / f"{path.stem}.json")
+            row = kept.get(key := f"{scan=} {keystones=}")
+            if row is None:
+                row = await _row(engine, path, engine_workers(settings), scan, keystones)
+                await kept.keep(key, row)
+            rows.append(row)
+            print(_in_words(row), file=sys.stderr, flush=True)  # noqa: T201 - progress of a long run
     finally:
         await room.close()
-    summary = {
-        "count": len(rows),
-        "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
-        "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
-        "scratch_near": sum(row["scratch_share"] >= NEAR for row in rows),
-        "keystones_near": sum(max(row["scratch_share"], row["keystones_share"]) >= NEAR for row in rows),
-        "trials": sum(run["trials"] for row in rows for run in row["runs"]),
-        "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
-    }
+    summary = totals(rows)
     table = [*(_in_words(row) for row in rows), ", ".join(f"{name} {figure}" for name, figure in summary.items())]
     figures = {"engine": engine.version.model_dump(), "kept": list(KEPT), **summary}
     return {"benchmark": "tree", **figures, "table": table, "builds": rows}
+
+
+def totals(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return counts over all builds, the median ratio of damage, and trials and seconds (s) of all searches."""
+    return {
+        "count": len(rows),
+        "not_worse": sum(row["ratio"] >= 1.0 and not row["lower"] for row in rows),
+        "better": sum(row["ratio"] > 1.001 and not row["lower"] for row in rows),
+        "median_ratio": round(statistics.median(row["ratio"] for row in rows), 3),
+        "scratch_near": sum(row["shares"]["scratch"] >= NEAR for row in rows),
+        "trials": sum(run["trials"] for row in rows for run in row["runs"]),
+        "seconds": round(sum(run["seconds"] for row in rows for run in row["runs"]), 1),
+    }
 
 
 def _in_words(row: dict[str, Any]) -> str:
@@ -238,11 +257,11 @@ def _in_words(row: dict[str, Any]) -> str:
     lower = f"; lower: {', '.join(row['lower'])}" if row["lower"] else ""
     runs = ", ".join(f"from {r['start']} {r['trials']} trials {r['seconds']} s" for r in row["runs"])
     scan = f"; {row['scan']}" if "scan" in row else ""
+    by_keystones = f", from his keystones alone {row['shares'][KEYSTONES]} x" if KEYSTONES in row["shares"] else ""
     return (
         f"{row['build']} ({row['skill']}): DPS {row['author_dps']} -> {row['dps']} ({row['ratio']} x), "
         f"EHP {row['author_ehp']} -> {row['ehp']}, points {row['points'][0]} -> {row['points'][1]}{lower}; "
-        f"begun from nothing {row['scratch_share']} x begun from the author's, from his keystones alone "
-        f"{row['keystones_share']} x; {runs}{scan}"
+        f"begun from nothing {row['shares']['scratch']} x begun from the author's{by_keystones}; {runs}{scan}"
     )
 
 
@@ -254,11 +273,11 @@ def _objective(author: Outputs) -> Objective:
     return Objective(floors, ehp_weight=0.08, guards=frozenset(), minima=minima)
 
 
-async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[str, Any]:
+async def _row(engine: Engine, path: Path, sessions: int, scan: bool, keystones: bool) -> dict[str, Any]:
     case = await read_build(engine, path)
     async with AsyncExitStack() as stack:
         parallel = ParallelSession([await stack.enter_async_context(engine.session()) for _ in range(sessions)])
-        runs = [await _run(parallel, case, start) for start in case.starts]
+        runs = [await _run(parallel, case, start) for start in case.starts(keystones)]
         scanned = await _scanned(parallel, case) if scan else {}
     for run in runs:  # a session that has held nothing else tells what the changes are worth
         async with engine.session() as fresh:
@@ -267,16 +286,13 @@ async def _row(engine: Engine, path: Path, sessions: int, scan: bool) -> dict[st
             run.outputs, run.points = (await fresh.what_if([[]], METRICS))[0], (await fresh.inspect()).points["used"]
     scores = [_objective(case.author).score(run.outputs) for run in runs]
     found = runs[scores.index(max(scores))]
-    shares = [*scores, *scores[-1:]][: len(STARTS)]
     return {
         "build": case.name,
         "skill": case.skill,
         "points": [case.points, found.points],
         "start": found.start,
         **compared(case.author, found.outputs),
-        **{
-            f"{start}_share": round(math.exp(share - scores[0]), 4) for start, share in zip(STARTS, shares, strict=True)
-        },
+        "shares": {run.start: round(math.exp(score - scores[0]), 4) for run, score in zip(runs, scores, strict=True)},
         "runs": [run.figures() for run in runs],
         **scanned,
     }
@@ -351,9 +367,9 @@ class TreeRun:
 
 
 async def _run(parallel: ParallelSession, case: AuthoredBuild, start: str) -> TreeRun:
-    """Search from one of `STARTS`."""
+    """Search from one of `STARTS`, or from `KEYSTONES`."""
     begun = time.monotonic()
-    search, in_use, points = await _prepared(parallel, case, _objective(case.author), start == "keystones")
+    search, in_use, points = await _prepared(parallel, case, _objective(case.author), start == KEYSTONES)
     if start != "author":
         await search.clear()
         await search.spend(points - search.spent)

@@ -35,13 +35,15 @@ async def measure(
     level: int | None = None,
     candidates: int = explore.CANDIDATES,
     effort: Effort = Effort.NORMAL,
+    keystones: bool = False,
+    results: Path | None = None,
 ) -> None:
     """Run one benchmark and print its figures.
 
     `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
-    `whatif` and these three, and takes those of `quality`; `scan` is for `tree`, `level` for
-    `explore` and `wishes` (None = their own), `candidates` (per prompt) for `explore`, `effort` for `wishes`; the
-    folders of these two keep what was built, so that a run can go on.
+    `whatif` and these three, and takes those of `quality`; `scan`, `keystones` and `results` (a folder)
+    are for `tree`, `level` for `explore` and `wishes` (None = their own), `candidates` (per prompt) for `explore`,
+    `effort` for `wishes`; the folders of these two keep what was built, so that a run can go on.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
@@ -54,9 +56,9 @@ async def measure(
     if (level is not None and kind not in ("explore", "wishes")) or (effort is not Effort.NORMAL and kind != "wishes"):
         raise InputError("--level belongs to `explore` and `wishes`, --effort to `wishes`.")
     with_folder = ("tree", "refine", "gear", "whatif", "quality", "explore", "wishes")
-    if (folder and kind not in with_folder) or (scan and kind != "tree"):
+    if (folder and kind not in with_folder) or ((scan or keystones or results) and kind != "tree"):
         named = ", ".join(f"`{one}`" for one in with_folder)
-        raise InputError(f"A folder belongs to {named}; --scan to `bench tree`.")
+        raise InputError(f"A folder belongs to {named}; --scan, --keystones and --results to `bench tree`.")
     measured: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
         "quality": lambda: quality.measure(settings, only, folder),
         "reasoner": lambda: reasoners.measure(settings, only),
@@ -66,7 +68,7 @@ async def measure(
         "service": lambda: service.measure(settings, only),
         "whatif": lambda: whatif.measure(settings, folder),
         "wishes": lambda: wishes.measure(settings, only, folder, level, effort),
-        "tree": lambda: trees.measure(settings, folder, only, scan),
+        "tree": lambda: trees.measure(settings, folder, only, scan, keystones, results),
     }
     report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()
     rows = report["table"] if "table" in report else [f"{name}: {value}" for name, value in report.items()]
