@@ -115,16 +115,15 @@ def build_files(folder: Path | None, only: Sequence[str] = ()) -> list[Path]:
 
     Raises:
         NotAvailable: there are no build files.
-        InputError: none of the files has such a name.
+        InputError: there is no file of one of the names.
     """
     home = folder or SHARED_BUILDS
     found = sorted(home.glob("*.xml"))
     if not found:
         raise NotAvailable(f"There are no build files (*.xml) in {home}; name a folder that has some.")
-    chosen = [path for path in found if not only or path.stem in only]
-    if not chosen:
-        raise InputError(f"There is no such build file: {', '.join(only)}")
-    return chosen
+    if unknown := sorted(set(only) - {path.stem for path in found}):
+        raise InputError(f"There is no such build file: {', '.join(unknown)}")
+    return [path for path in found if not only or path.stem in only]
 
 
 def cores() -> int:

@@ -94,7 +94,7 @@ async def measure(settings: Settings, folder: Path | None, only: Sequence[str] =
 
     Raises:
         NotAvailable: there are no build files.
-        InputError: none of the files has such a name, or none of them wears a rare item.
+        InputError: there is no file of one of the names, or none of them wears a rare item.
         EngineMissing: Path of Building is not installed.
     """
     files = build_files(folder, only)

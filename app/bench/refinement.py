@@ -36,7 +36,7 @@ async def measure(
 
     Raises:
         NotAvailable: there are no build files.
-        InputError: none of the files has such a name.
+        InputError: there is no file of one of the names.
     """
     files = build_files(folder, only)
     async with scratch_services(settings) as services:

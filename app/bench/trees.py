@@ -215,7 +215,7 @@ async def measure(
 
     Raises:
         NotAvailable: there are no build files.
-        InputError: none of the files has such a name.
+        InputError: there is no file of one of the names.
         EngineMissing: Path of Building is not installed.
     """
     files = build_files(folder, only)

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.bench.trees import balanced, read_build, tree_search
+from app.bench.builds import Kept
+from app.bench.trees import balanced, measure, read_build, tree_search
+from app.core.config import Settings
+from app.core.errors import AppError
 from app.engine.process import ProcessEngine
 from app.model.blueprint import OFF_HAND, Blueprint, Gem, SkillGroup
 from app.model.demands import Floor, floors_for
@@ -142,3 +145,26 @@ async def test_a_keystone_is_measured_with_the_off_hand_that_it_allows(
         await search.commit(bought)
         assert incumbent.outputs[DPS] == pytest.approx(tried[DPS])
         assert OFF_HAND in (await session.blueprint()).items
+
+
+async def test_a_benchmark_that_goes_on_measures_no_build_again(pob_path: Path, tmp_path: Path) -> None:
+    kept = {
+        "build": "known",
+        "skill": "Spark",
+        "points": [90, 90],
+        "author_dps": 1,
+        "dps": 2,
+        "ratio": 2.0,
+        "author_ehp": 3,
+        "ehp": 3,
+        "lower": [],
+        "shares": {"author": 1.0, "scratch": 0.98},
+        "runs": [{"start": "author", "trials": 5, "seconds": 1.0}],
+    }
+    (tmp_path / "known.xml").write_text("this cannot be read as a build")
+    await Kept(tmp_path / "results" / "known.json").keep("scan=False keystones=False", kept)
+    settings = Settings(pob_path=pob_path)
+    report = await measure(settings, tmp_path, results=tmp_path / "results")
+    assert report["builds"] == [kept]
+    with pytest.raises(AppError):  # another question is another measurement
+        await measure(settings, tmp_path, keystones=True, results=tmp_path / "results")
