@@ -9,7 +9,7 @@ from pydantic import Field
 from app.model.base import Model
 from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
-from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option
+from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
 
 RACED: Final = "Measured on drafts with the same plain gear and a small tree (not finished builds"
 """What a fact of the race begins with; whoever tells its figures must say that they are those of drafts."""
@@ -18,16 +18,20 @@ RACED: Final = "Measured on drafts with the same plain gear and a small tree (no
 class Contender(Model):
     """A way to build: a main skill with what to hold (`option`) and the ascendancies that it may have, likeliest first.
 
-    `answers`: what the other questions would be answered with, so that it can be drafted. `figures`: one per rung that
-    it ran. `by_ascendancy`: figures of the last rung with each ascendancy that was tried. `out`: why it cannot be
-    built, empty when it can. `draft`: the build so far, None once it is out of the race.
+    `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
+    what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
+    rung that it ran. `by_ascendancy`: figures of the last rung with each ascendancy that was tried. `by_defence`: those
+    of drafts that differ in armour and tree alone. `out`: why it cannot be built, empty when it can. `draft`: the build
+    so far, None once it is out of the race.
     """
 
     option: Option
     ascendancies: list[AscendancyChoice]
     answers: dict[SubProblemName, Choice]
+    defences: list[SurvivabilityChoice] = Field(default_factory=list)
     figures: list[DraftFigures] = Field(default_factory=list)
     by_ascendancy: dict[str, DraftFigures] = Field(default_factory=dict)
+    by_defence: dict[str, DraftFigures] = Field(default_factory=dict)
     out: str = ""
     draft: Blueprint | None = None
 
@@ -43,12 +47,16 @@ class Contender(Model):
 
 
 class Race(Model):
-    """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones."""
+    """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
+
+    `for_defences`: what of these is kept for drafts of the winner with other defences.
+    """
 
     contenders: list[Contender] = Field(default_factory=list)
     rungs: int = 0
     evaluations: int = 0
     allowed: int = 0
+    for_defences: int = 0
     over: bool = False
 
     @property
@@ -72,13 +80,17 @@ class Race(Model):
         best, here = self.standing[0], f"race, rung {self.rungs} of {rungs}"
         if best.out or not best.figures:
             return f"{here}: nothing of {len(self.contenders)} can be measured"
+        if best.by_defence:
+            name, found = max(best.by_defence.items(), key=lambda one: (one[1].score, one[0]))
+            return f"race, defences of {best.option.name}, best of {len(best.by_defence)}: {name}, {figures(found)}"
         ran = sum(len(one.figures) >= self.rungs or self.rungs == 1 for one in self.contenders)
         return f"{here}, best of {ran}: {best.option.name}, {figures(best.figures[-1])}"
 
 
 def raced(race: Race) -> str:
     """Return every figure that the race measured, as one fact."""
-    own = [found for one in race.contenders for found in (*one.figures, *one.by_ascendancy.values())]
+    drafts = ((*one.figures, *one.by_ascendancy.values(), *one.by_defence.values()) for one in race.contenders)
+    own = [found for few in drafts for found in few]
     return f"{RACED}): {'; '.join(figures(found) for found in own)}."
 
 

@@ -71,6 +71,14 @@ class SurvivabilityChoice(Model):
     ehp_target: float = 0.0
     ehp_weight: float = 1.0
 
+    @property
+    def title(self) -> str:
+        """What it is called among the ways to survive, its weight aside."""
+        layers = [layer.replace("_", " ") for layer in self.mitigation]
+        shown = " and ".join(part for part in (", ".join(layers[:-1]), *layers[-1:]) if part)
+        pool = self.pool.replace("_", " ")
+        return pool if self.mitigation == [self.pool] else f"{pool} with {shown}"
+
 
 class SustainChoice(Model):
     """What pays for the main skill: mana | life; whether a mana flask counts; wanted recovery per second."""

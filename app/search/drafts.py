@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, Blueprint, Change, Equip, GearItem, apply_changes
 from app.model.stats import DPS, EHP
-from app.model.sub_problems import AscendancyChoice, DraftFigures
+from app.model.sub_problems import AscendancyChoice, DraftFigures, Pool
 from app.search.base import SearchContext
-from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS
-from app.search.gear.pool import GearOption, SlotPool, has_room, slot_pool, with_option, wording
+from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, usable
+from app.search.gear.pool import GearOption, SlotPool, has_room, plain_item, slot_pool, with_option, wording
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, objective_for
-from app.search.passives.tree import TreeLimits
+from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
@@ -29,6 +29,11 @@ REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
 """Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small
 tree tells skills apart as well as a large one."""
 
+DEFENDED_REACH, DEFENDED_ROUNDS = 4, 2
+"""The same where defences are compared, with all points of the level: what protects lies far off, and pays late. With
+routes of three points, or half of the tree, energy shield seemed worse than evasion to archers who have twice the
+effective hit points with it once they are built."""
+
 ASCENDANCIES = 2
 """Ascendancies tried with each of several skills; with one skill alone all of them are."""
 
@@ -37,6 +42,13 @@ SCREENED = 0.6
 
 _LIFE, _RESISTANCES = "to maximum life", ("to fire resistance", "to cold resistance", "to lightning resistance")
 """How the lines end that all drafts wear."""
+
+_OF_POOL: Mapping[Pool, tuple[str, ...]] = {
+    "life": ("maximum life",),
+    "energy_shield": ("energy shield",),
+    "hybrid": ("maximum life", "energy shield"),
+}
+"""What affixes speak of that serve a pool."""
 
 NO_RATE = "the engine calculates no rate of damage for it"
 
@@ -176,19 +188,53 @@ async def rooted(work: DraftWork) -> DraftResult:
     best = min(tried, key=lambda one: (-one.score, one.blueprint.ascendancy or ""))
     if best is not tried[-1]:
         await work.panel.build(best.blueprint)
-    await _plant(work, best)
+    # looking no farther than every round can be paid for
+    points = min(POINTS, work.ctx.demands.floors.passive_points)
+    search = await tree_search(replace(work.ctx, blueprint=best.blueprint), best, TreeLimits(trials=0))
+    near = {reach: len(search.graph.routes(search.owned, reach)) for reach in REACHES}
+    if affordable := [reach for reach in REACHES if ROUNDS * near[reach] + points <= work.left]:
+        await _plant(search, affordable[0], ROUNDS, points)
     return replace(_measured(best), by_ascendancy=by_ascendancy)
 
 
-async def _plant(work: DraftWork, incumbent: Incumbent) -> None:
-    """Spend the first passive points, looking no farther than every round can be paid for."""
-    points = min(POINTS, work.ctx.demands.floors.passive_points)
+async def defended(work: DraftWork) -> DraftResult:
+    """Give the draft armour of the plan's defence with what helps most there, and spend its passive points anew.
+
+    Attributes are left to the whole build: what a base needs of them is a few points of a hundred there, and a gap
+    here. Neither resistances nor what the hands hold differ from one defence to the other.
+    """
+    await work.panel.build(work.ctx.blueprint)
+    objective = objective_for(work.ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+    incumbent = await Incumbent.open(work.ctx, objective)
+    bases = usable(await work.ctx.engine.facts.bases(), work.ctx)
+    defence = work.ctx.plan.survivability
+    words = (*_OF_POOL[defence.pool], *(layer.replace("_", " ") for layer in defence.mitigation))
+    pools: dict[str, SlotPool] = {}
+    for slot in (*ARMOUR_SLOTS, *JEWELLERY_SLOTS):
+        item = incumbent.blueprint.items.get(slot)
+        if item is None or item.rarity != "RARE" or item.text is not None:
+            continue
+        offered = [base for base in bases if base.name == item.base]
+        if slot in ARMOUR_SLOTS:
+            offered = armour_options(bases, slot, defence.mitigation) or offered
+            offered.sort(key=lambda base: "/" not in base.sub_type)  # of two layers a base that has both
+        pool = await slot_pool(work.ctx, slot, offered[:1])
+        pools[slot] = pool.without({key for key, fact in pool.affixes.items() if not mentions(fact.lines, words)})
+    level = work.ctx.demands.floors.gear.max_affix_level
+    plain = [plain_item(slot, next(iter(pool.bases.values())), level) for slot, pool in pools.items()]
+    await incumbent.commit([Equip(item=item) for item in plain])
+    for item in plain:
+        await fill(incumbent, pools[item.slot], item, work.left, ())
     search = await tree_search(replace(work.ctx, blueprint=incumbent.blueprint), incumbent, TreeLimits(trials=0))
-    for reach in REACHES:
-        if ROUNDS * len(search.graph.routes(search.owned, reach)) + points <= work.left:
-            search = replace(search, limits=TreeLimits(reach=reach, rounds=ROUNDS, trials=0))
-            await search.spend(points)
-            return
+    await search.clear()
+    await _plant(search, DEFENDED_REACH, DEFENDED_ROUNDS, work.ctx.demands.floors.passive_points)
+    return _measured(incumbent)
+
+
+async def _plant(search: TreeSearch, reach: int, rounds: int, points: int) -> None:
+    """Spend so many passive points in all, on routes of the reach, in rounds."""
+    search = replace(search, limits=TreeLimits(reach=reach, rounds=rounds, trials=0))
+    await search.spend(points - search.spent)
 
 
 def _measured(incumbent: Incumbent) -> DraftResult:

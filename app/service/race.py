@@ -19,10 +19,22 @@ class ContenderView(Model):
     out: str | None
 
 
+class DefenceView(Model):
+    """A defence that was measured with the winner of the race: dps and ehp of a draft with its armour and tree."""
+
+    name: str
+    dps: float
+    ehp: float
+
+
 class RaceView(Model):
-    """What explore measured before it decided, the best first; `rungs` are over, `over` = all that were to be run."""
+    """What explore measured before it decided, the best first; `rungs` are over, `over` = all that were to be run.
+
+    `defences`: empty where the words said which, or nothing was measured yet.
+    """
 
     contenders: list[ContenderView]
+    defences: list[DefenceView]
     rungs: int
     evaluations: int
     allowed: int
@@ -43,6 +55,13 @@ def race_view(race: Race | None) -> RaceView | None:
         )
         for one in race.standing
     ]
+    measured = [one.by_defence for one in race.contenders if one.by_defence]
+    best_first = sorted(measured[0].items(), key=lambda one: -one[1].score) if measured else []
     return RaceView(
-        contenders=told, rungs=race.rungs, evaluations=race.evaluations, allowed=race.allowed, over=race.over
+        contenders=told,
+        defences=[DefenceView(name=name, dps=found.dps, ehp=found.ehp) for name, found in best_first],
+        rungs=race.rungs,
+        evaluations=race.evaluations,
+        allowed=race.allowed,
+        over=race.over,
     )

@@ -60,6 +60,8 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert len(race.contenders) >= 6
     assert sum(len(one.figures) == 3 for one in race.contenders) in range(2, FIELD[1] + 1)
     assert race.evaluations <= 1.1 * race.allowed
+    assert len(race.winner.by_defence) >= 3
+    assert len({found.ehp for found in race.winner.by_defence.values()}) > 1, "they differ in what protects"
 
 
 async def test_one_session_or_two_measure_the_same(pob_path: Path, tmp_path: Path) -> None:

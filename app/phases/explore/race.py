@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from app.core.errors import UnknownFact
 from app.model.base import changed
@@ -14,9 +16,10 @@ from app.model.moves import Move, Trial
 from app.model.names import Effort, Mode, SubProblemName
 from app.model.race import Contender, Race
 from app.model.state import BuildState
+from app.model.sub_problems import DraftFigures, SurvivabilityChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.search.base import plan_from
-from app.search.drafts import ASCENDANCIES, RUNGS, DraftWork, figures_of
+from app.search.drafts import ASCENDANCIES, RUNGS, DraftWork, defended, figures_of
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
@@ -25,6 +28,7 @@ from app.search.objective import Guard, objective_for
 from app.search.sessions import ParallelSession, Sharing, open_parallel
 
 Q = SubProblemName
+T = TypeVar("T")
 STARTERS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 16, Effort.DEEP: 24}
 """How many ways to build start at most; a draft in seconds has no time for a race."""
 
@@ -34,15 +38,18 @@ FEWEST, LEAST = 12, 25
 SHARES = (0.33, 0.29, 0.33)
 """How a race's evaluations are divided among its rungs; what is left is for trials that cannot be cut short."""
 
-FIELD = (6, 3, 1)
-"""How many go on after each rung at most; two or three reach the last one."""
+FIELD = (6, 3)
+"""How many go on after each rung but the last at most; two or three reach that one."""
 
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
 
 BASIC, PER_POINT = 400, 20
-"""Evaluations of a race: a fifth of what a build of that many passive points takes, or less (measured: 7,538 at 53
-points, 13,755 at 113, on Path of Building). The estimator knows less to try, and has 7/20 of it."""
+"""Evaluations of the rungs, by passive points. The estimator knows less to try, and has 7/20 of it."""
+
+A_DEFENCE, A_POINT = 40, 3.3
+"""Evaluations that a draft with another defence takes, and more of them for each passive point: 300 to 420 at 113
+points on Path of Building. With those of the rungs they are about a fifth of what a build takes (16,400 to 19,300)."""
 
 
 @dataclass(frozen=True)
@@ -62,29 +69,51 @@ class RaceExplore:
         race = ctx.state.race or await _begun(ctx)
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
-        return PhaseResult(await self._after_rung(ctx, race))
-
-    async def _after_rung(self, ctx: PhaseContext, race: Race) -> BuildState:
-        most = int(race.allowed * SHARES[race.rungs] / len(race.running))
-        seats = asyncio.Semaphore(max(1, self.sessions))
-        alone = len(race.contenders) == 1
-
-        async def drafted(contender: Contender) -> tuple[Contender, int]:
-            async with seats:
-                return await _drafted(ctx, contender, race.rungs, most, alone=alone)
-
-        found = await asyncio.gather(*(drafted(one) for one in race.running))
-        made = sum(trials for _, trials in found)
-        race = _halved(race, [contender for contender, _ in found], made, ON_OFFER if ctx.reasoner.advises else 0)
+        ran = await (self._after_defences(ctx, race) if race.rungs == len(RUNGS) else self._after_rung(ctx, race))
+        made = ran.evaluations - race.evaluations
         notes = changed(ctx.state.construction.notes, evaluations=ctx.state.construction.notes.evaluations + made)
-        return changed(
+        state = changed(
             ctx.state,
-            race=race,
+            race=ran,
             construction=changed(ctx.state.construction, notes=notes),
-            progress_label=race.label(len(RUNGS)),
-            done=race.rungs,
-            total=len(RUNGS),
+            progress_label=ran.label(len(RUNGS)),
+            done=len(RUNGS) + 1 if ran.over else ran.rungs,
+            total=len(RUNGS) + 1,
         )
+        return PhaseResult(state)
+
+    async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
+        most = int((race.allowed - race.for_defences) * SHARES[race.rungs] / len(race.running))
+        alone = len(race.contenders) == 1
+        found = await self._seated([partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in race.running])
+        ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
+        return _halved(race, ran, made, ON_OFFER if ctx.reasoner.advises else 0)
+
+    async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
+        """Return the race once the defences of its winner are measured, each on a draft of its own."""
+        best = race.standing[0]
+        most = race.for_defences // len(best.defences)
+        found = await self._seated([partial(_defended, ctx, best, defence, most) for defence in best.defences])
+        titles = [defence.title for defence in best.defences]
+        by_defence = {title: figures for title, (figures, _) in zip(titles, found, strict=True)}
+        return _ended(
+            changed(
+                race,
+                contenders=[changed(one, by_defence=by_defence) if one is best else one for one in race.contenders],
+                evaluations=race.evaluations + sum(trials for _, trials in found),
+            ),
+            ON_OFFER if ctx.reasoner.advises else 0,
+        )
+
+    async def _seated(self, works: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+        """Return what the works give, in order, as many at once as there are sessions."""
+        seats = asyncio.Semaphore(max(1, self.sessions))
+
+        async def one(work: Callable[[], Awaitable[T]]) -> T:
+            async with seats:
+                return await work()
+
+        return await asyncio.gather(*(one(work) for work in works))
 
 
 def _is_due(ctx: PhaseContext) -> bool:
@@ -104,9 +133,11 @@ async def _begun(ctx: PhaseContext) -> Race:
     allowed *= 2 if ctx.request.effort is Effort.DEEP else 1
     starters = min(STARTERS[ctx.request.effort], max(FEWEST, int(allowed * SHARES[0]) // LEAST))
     found = await ctx.reasoner.contenders(ctx.reasoning(), starters)
-    if len(found) < 2 and not any(len(one.ascendancies) > 1 for one in found):
+    if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
         return Race(over=True)
-    return Race(contenders=found, allowed=allowed)
+    ways = max(len(one.defences) for one in found)
+    later = int(ways * (A_DEFENCE + A_POINT * ctx.demands.floors.passive_points)) if ways > 1 else 0
+    return Race(contenders=found, allowed=allowed + later, for_defences=later)
 
 
 async def _drafted(
@@ -128,6 +159,20 @@ async def _drafted(
         by_ascendancy=dict(draft.by_ascendancy),
     )
     return ran, panel.trials
+
+
+async def _defended(
+    ctx: PhaseContext, contender: Contender, defence: SurvivabilityChoice, most: int
+) -> tuple[DraftFigures, int]:
+    """Return the figures of the contender's draft with the defence, and the evaluations that it took."""
+    draft = contender.draft
+    assert draft is not None, "it won"
+    plan = plan_from({**contender.answers, Q.SURVIVABILITY: defence})
+    hero = next((one for one in contender.ascendancies if one.ascendancy == draft.ascendancy), plan.ascendancy)
+    async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
+        search = search_context(ctx, replace(plan, ascendancy=hero), panel, draft)
+        measured = await defended(DraftWork(panel, search, most))
+        return figures_of(measured, len(RUNGS) + 1), panel.trials
 
 
 class RaceDrafts:
@@ -208,14 +253,28 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, kept: int) -
     """
     rung = race.rungs + 1
     fine = sorted((one for one in ran if not one.out), key=lambda one: one.place)
-    over = rung == len(RUNGS) or not fine
-    most = kept if over else max(2, min(FIELD[race.rungs], -(-len(fine) // 2)))
-    on = {one.option.name for one in fine[:most]}
-    now = {one.option.name: one if one.option.name in on else changed(one, draft=None) for one in ran}
-    return changed(
+    is_last = rung == len(RUNGS)
+    most = max(1, kept) if is_last else max(2, min(FIELD[race.rungs], -(-len(fine) // 2)))
+    now = {one.option.name: one for one in ran}
+    found = changed(
         race,
         contenders=[now.get(one.option.name, one) for one in race.contenders],
         rungs=rung,
         evaluations=race.evaluations + evaluations,
-        over=over,
     )
+    if not fine or (is_last and len(fine[0].defences) < 2):
+        return _ended(found, kept)
+    return _without_drafts(found, {one.option.name for one in fine[:most]})
+
+
+def _ended(race: Race, kept: int) -> Race:
+    """Return the race when it is over: the best so many drafts are left, and nobody's defences wait for their turn."""
+    fine = [one for one in race.standing if not one.out]
+    left = _without_drafts(race, {one.option.name for one in fine[:kept]})
+    return changed(left, contenders=[changed(one, defences=[]) for one in left.contenders], over=True)
+
+
+def _without_drafts(race: Race, names: Collection[str]) -> Race:
+    """Return the race with the drafts of these contenders alone."""
+    on = [one if one.option.name in names else changed(one, draft=None) for one in race.contenders]
+    return changed(race, contenders=on)

@@ -12,6 +12,7 @@ from app.model.sub_problems import AscendancyChoice, Choice, Decision, Option, S
 from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.brief import Brief
 from app.reasoning.questions.damage_delivery import ways
+from app.reasoning.questions.survivability import defences
 
 Q = SubProblemName
 _OF_EACH = (Q.ASCENDANCY, Q.DAMAGE_SCALING)
@@ -23,6 +24,7 @@ def contenders_of(brief: Brief, most: int) -> list[Contender]:
     delivery = brief.sub_problems[Q.DAMAGE_DELIVERY].decision
     own = None if delivery is None else Option(name=delivery.name, choice=delivery.choice, reason=delivery.reason)
     found: list[Contender] = []
+    tried = defences(brief)
     shared: Mapping[Q, Choice] = {}
     for option in ways(brief, most) if own is None else [own]:
         answered = _answered(brief, {Q.DAMAGE_DELIVERY: option.choice, **shared}, _OF_EACH)
@@ -30,7 +32,7 @@ def contenders_of(brief: Brief, most: int) -> list[Contender]:
             answered = _answered(answered, {}, _OF_ALL)
             shared = {name: _choice(answered, name) for name in _OF_ALL}
         answers = {name: _choice(answered, name) for name in Q}
-        found.append(Contender(option=option, ascendancies=_ascendancies(answered), answers=answers))
+        found.append(Contender(option=option, ascendancies=_ascendancies(answered), defences=tried, answers=answers))
     return found
 
 

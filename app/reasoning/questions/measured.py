@@ -32,17 +32,31 @@ def _told(contender: Contender, winner: Contender, count: int) -> Option:
 
 def ascendancies_measured_first(brief: Brief, options: Sequence[Option]) -> list[Option]:
     """Return the options with those in front that were measured with the main skill that was decided on."""
-    found = _by_ascendancy(brief)
-    if len(found) < 2:
+    return _best_draft_first(options, _by_ascendancy(brief), "it")
+
+
+def defences_measured_first(brief: Brief, options: Sequence[Option]) -> list[Option]:
+    """Return the options with those in front that were measured with the way to build that won the race."""
+    winner = brief.race.winner if brief.race is not None else None
+    return _best_draft_first(options, winner.by_defence, winner.option.name) if winner is not None else list(options)
+
+
+def _best_draft_first(options: Sequence[Option], found: Mapping[str, DraftFigures], subject: str) -> list[Option]:
+    """Return the options with those in front of which there are figures, the best first; between equals as they come.
+
+    `subject`: what they were measured with, as a sentence says it.
+    """
+    named = [option.name for option in options if option.name in found]
+    if len(named) < 2:
         return list(options)
-    best = max(found, key=lambda name: (found[name].score, name))
+    best = min(named, key=lambda name: -found[name].score)
     told: list[Option] = []
     for option in options:
         own = found.get(option.name)
         if own is None:
             told.append(option)
         elif option.name == best:
-            said = f" Measured best of {len(found)} with it: {figures(own)} as a draft."
+            said = f" Measured best of {len(named)} with {subject}: {figures(own)} as a draft."
             told.append(changed(option, reason=f"{option.reason}{said}", measured=own))
         else:
             why = f"measured {figures(own)} against {figures(found[best])} as drafts, not finished builds"
@@ -71,6 +85,8 @@ def told_of_race(brief: Brief, name: SubProblemName) -> list[Discovery]:
     measured = {one.option.name: one.figures[-1] for one in race.standing if one.figures}
     if name is SubProblemName.ASCENDANCY:
         measured = dict(_by_ascendancy(brief))
+    elif name is SubProblemName.SURVIVABILITY:
+        measured = race.winner.by_defence
     if len(measured) < 2:
         return []
     lines = [f"{one}: {figures(found)} (rung {found.rung})" for one, found in measured.items()]

@@ -15,6 +15,7 @@ from app.model.sub_problems import Choice, Decision, Discovery, Option, Pool, Su
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, QuestionKind
 from app.reasoning.questions.brief import Brief
+from app.reasoning.questions.measured import defences_measured_first, told_of_race
 
 Way = tuple[Pool, list[str]]
 """A pool and the layers before it, the most important first."""
@@ -31,6 +32,9 @@ _KEYSTONES: dict[str, tuple[Pool, list[str]]] = {
 _LAYER = {"str": "armour", "dex": "evasion", "int": "energy_shield"}
 _LAYER_STATS = {"armour": "Armour", "evasion": "Evasion", "energy_shield": "EnergyShield"}
 _POOLS: tuple[Pool, ...] = ("life", "hybrid", "energy_shield")
+_PURE: tuple[Way, ...] = (("life", ["armour"]), ("life", ["evasion"]), ("energy_shield", ["energy_shield"]))
+"""One layer alone. Two of them were never the best of six in quick builds of seven classes at level 85, but for the
+Druid's own mix: a mix has both kinds of bases to choose among, but must pay for both."""
 
 
 class SurvivabilityAnswer(ExploreAnswer):
@@ -61,11 +65,12 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
         physical, elemental = floors.physical_hit.least, floors.elemental_hit.least
         hits = f"a physical hit of {physical:.0f} and an elemental one of {elemental:.0f}"
         text += f" It must survive {hits}, and recover {floors.recovery.least:.0f} hit points per second."
-        return [self.discovery(text, "floors")]
+        return [self.discovery(text, "floors"), *told_of_race(brief, self.name)]
 
     def decide(self, brief: Brief) -> Decision:
-        """Follow the defence asked for, else what the class's attributes make cheap."""
-        first, *others = [_option(brief, pool, layers) for pool, layers in _ways(brief)]
+        """Follow the defence asked for, else what measured best, else what the class's attributes make cheap."""
+        options = [_option(brief, pool, layers) for pool, layers in _ways(brief)]
+        first, *others = defences_measured_first(brief, options) if len(defences(brief)) > 1 else options
         chosen = self.fresh(brief, self._heavier(brief, first))
         provenance = Provenance.EXPLICIT if brief.explicit("defence") else Provenance.INFERRED
         return self.choose(brief, [chosen, *others], provenance)
@@ -108,6 +113,15 @@ class SurvivabilityQuestion(QuestionKind[SurvivabilityAnswer]):
         return f"{pool.replace('_', ' ')}, {', '.join(choice.mitigation)}", choice
 
 
+def defences(brief: Brief) -> list[SurvivabilityChoice]:
+    """Return what is worth measuring: the class's own defence, and each layer alone; one where the words say which."""
+    ways = _ways(brief)
+    said = brief.explicit("defence") or any(brief.is_named(name) for name in _KEYSTONES)
+    tried = ways[:1] if said else [ways[0], *(way for way in ways[1:] if way in _PURE)]
+    found = [_option(brief, pool, layers).choice for pool, layers in tried]
+    return [choice for choice in found if isinstance(choice, SurvivabilityChoice)]
+
+
 def _is_as_asked(brief: Brief, pool: str, layers: list[str]) -> bool:
     asked = set(brief.listed("defence"))
     pools = asked & {"life", "energy_shield", "hybrid"}
@@ -116,12 +130,7 @@ def _is_as_asked(brief: Brief, pool: str, layers: list[str]) -> bool:
 
 def _ways(brief: Brief) -> list[Way]:
     """Return pools with their layers, the best way first, without repetition and without what is ruled out."""
-    have = brief.class_fact.attributes
-    most = max(have.values()) if have else 0
-    # the defences of the class's attributes, the strongest attribute first
-    usual = [_LAYER[name] for name in _LAYER if have.get(name) == most] or ["armour"]
-    if not have:
-        usual = ["armour", "evasion"]
+    have, usual = brief.class_fact.attributes, _cheap(brief)
     agile = "evasion" if have.get("dex", 0) >= have.get("str", 0) else "armour"
     asked = brief.listed("defence")
     ways = [_asked(brief, asked, usual, agile) if asked else _usual(brief, usual)]
@@ -130,6 +139,7 @@ def _ways(brief: Brief) -> list[Way]:
             layers = [layer for layer in ways[0][1] if pool != "life" or layer != "energy_shield"] or [agile]
             ways.insert(0, (pool, list(dict.fromkeys([*first, *layers]))))
             break
+    ways += _PURE
     for pool in _POOLS:
         shielded = ["energy_shield", *(x for x in usual if x != "energy_shield")]
         ways.append((pool, shielded if pool == "energy_shield" else list(usual)))
@@ -144,6 +154,14 @@ def _ways(brief: Brief) -> list[Way]:
         left = [x for x in layers if x.replace("_", " ") not in gone] or [agile]
         kept.setdefault((fine, *left), (fine, left))
     return list(kept.values())
+
+
+def _cheap(brief: Brief) -> list[str]:
+    """Return the layers that go with the class's strongest attributes."""
+    have = brief.class_fact.attributes
+    if not have:
+        return ["armour", "evasion"]
+    return [_LAYER[name] for name in _LAYER if have.get(name) == max(have.values())] or ["armour"]
 
 
 def _usual(brief: Brief, usual: list[str]) -> Way:
@@ -179,22 +197,26 @@ def _option(brief: Brief, pool: Pool, layers: list[str]) -> Option:
         ehp_target=round(brief.demands.floors.ehp.good),
         ehp_weight=round(weight, 3),
     )
-    shown, name = listing(layers), pool.replace("_", " ")
-    pool_word = "life and energy shield" if pool == "hybrid" else name
-    owner = brief.class_fact.name
+    shown = listing(layers)
+    pool_word = "life and energy shield" if pool == "hybrid" else pool.replace("_", " ")
+    owner, cheap = brief.class_fact.name, _cheap(brief)
     reason = f"The {owner}'s attributes make {shown} cheap, with {pool_word} behind."
+    if not set(layers) & set(cheap):
+        reason = f"It is worn whatever it asks for, though the {owner}'s attributes make {listing(cheap)} cheap."
     if brief.explicit("defence"):
         asked = listing(brief.listed("defence"))
         reason = f"You asked for {asked}: {pool_word} takes the hits, with {shown} before it."
-    elif pool_word == shown:
+    elif pool_word == shown and pool in cheap:
         reason = f"The {owner}'s attributes make {shown} cheap."
     lost = {
-        "life": "life alone gives this class less than its energy shield",
+        "life": "life alone gives this class less than its energy shield"
+        if "energy_shield" in cheap
+        else f"the class's attributes make {listing(cheap)} cheap",
         "hybrid": "spreading over two pools makes both dearer",
         "energy_shield": "the class starts far from energy shield",
     }[pool]
     return Option(
-        name=name if layers == [pool] else f"{name} with {shown}",
+        name=choice.title,
         choice=choice,
         reason=reason,
         rejected_because="another defence was asked for" if brief.explicit("defence") else lost,

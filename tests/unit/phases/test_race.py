@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from app.core.errors import UnknownFact
 from app.model.base import changed
+from app.model.facts import AffixFact, BaseFact
 from app.model.moves import RemoveSkill
 from app.model.names import Effort, Mode, SubProblemName, Trigger
 from app.model.race import Contender, Race, against
 from app.model.state import BuildState
-from app.model.sub_problems import AscendancyChoice, DeliveryChoice, DraftFigures, Option, SubProblem
+from app.model.sub_problems import (
+    AscendancyChoice,
+    DeliveryChoice,
+    DraftFigures,
+    Option,
+    SubProblem,
+    SurvivabilityChoice,
+)
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.explore.race import RaceDrafts, RaceExplore
 from app.reasoning.base import ReasoningContext
@@ -155,6 +163,83 @@ async def test_nothing_is_raced_where_nothing_is_to_be_compared(gems: list[str],
     state, inner = await raced(gems, **request_)
     assert len(inner.seen) == 1
     assert state.race is None or (state.race.contenders == [] and state.race.over)
+
+
+ARMOUR = SurvivabilityChoice(pool="life", mitigation=["armour"])
+EVASION = SurvivabilityChoice(pool="life", mitigation=["evasion"])
+
+
+class Defended(Starting):
+    """A reasoner whose contenders may survive in two ways."""
+
+    defences: ClassVar = [ARMOUR, EVASION]
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        return [changed(contender(gem), defences=self.defences) for gem in self.gems][:most]
+
+
+def hats() -> World:
+    """A world where evasion helms have more to offer, to whoever thinks of them."""
+    known = toys()
+    known.bases = [
+        BaseFact(name=name, type="Helmet", sub_type=name, slots=["Helmet"], socket_limit=1)
+        for name in ("Armour", "Evasion")
+    ]
+    known.affixes = [
+        AffixFact(id=i, side="prefix", name=i, group=i, level=1, lines=[f"{life} life", f"0 {i}"], weight=1)
+        for i, life in (("armour", 200), ("evasion", 700))
+    ]
+    return known
+
+
+async def defended(gems: list[str], sessions: int = 1, *, advises: bool = False) -> tuple[list[BuildState], Inner]:
+    """Return the state after every step of a race in that world."""
+    inner, reasoner = Inner(), Defended(*gems, advises=advises)
+    phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    states: list[BuildState] = []
+    for _ in range(6):
+        result = await phase.run(changed_context(context(ArithmeticEngine(hats()), state), reasoner))
+        state = BuildState.from_yaml(result.state.to_yaml())
+        if result.trigger is not None:
+            return states, inner
+        states.append(state)
+    raise AssertionError("the race does not end")
+
+
+async def test_the_winner_is_drafted_with_every_defence_and_nobody_else_is() -> None:
+    states, inner = await defended(["skill01", "skill02", "skill03"])
+    assert [state.race.over for state in states if state.race] == [False, False, False, True]
+    race = states[-1].race
+    assert inner.seen == [race]
+    assert race is not None
+    assert race.winner is not None
+    assert race.winner.option.name == "skill03"
+    assert [one.by_defence for one in race.contenders if one is not race.winner] == [{}, {}]
+    found = race.winner.by_defence
+    assert list(found) == ["life with armour", "life with evasion"]
+    assert found["life with evasion"].ehp == found["life with armour"].ehp + 500
+    assert (states[-1].done, states[-1].total) == (4, 4)
+    assert "defences of skill03, best of 2: life with evasion" in states[-1].progress_label
+    assert race.evaluations == states[-1].construction.notes.evaluations <= race.allowed
+    assert all(one.draft is None and one.defences == [] for one in race.contenders), "what is over is not kept"
+
+
+async def test_a_skill_that_was_named_is_drafted_for_its_defence_alone() -> None:
+    states, _ = await defended(["skill01"])
+    assert states[-1].race is not None
+    assert states[-1].race.winner is not None
+    assert len(states[-1].race.winner.by_defence) == 2
+
+
+async def test_drafts_stay_for_a_reasoner_that_tries_moves_after_defences_too() -> None:
+    states, _ = await defended([f"skill{i:02}" for i in range(12)], advises=True)
+    assert states[-1].race is not None
+    assert sum(one.draft is not None for one in states[-1].race.contenders) == 3
+
+
+async def test_the_number_of_sessions_changes_no_defence() -> None:
+    (one, _), (three, _) = await defended(["skill01", "skill02"], 1), await defended(["skill01", "skill02"], 3)
+    assert one == three
 
 
 def test_figures_are_compared_at_the_last_rung_that_both_ran() -> None:

@@ -63,13 +63,26 @@ async def test_the_race_is_shown_with_its_figures_as_drafts() -> None:
         return Contender(option=option, ascendancies=[], answers=answers, **more)
 
     found = [DraftFigures(dps=83_456, ehp=31_000, score=1.0, rung=1)]
+    kept = {"energy shield": changed(found[0], ehp=44_444.0), "life with evasion": found[0]}
     race = Race(
-        contenders=[ran("Zap", figures=found), ran("Corpse", out="no rate")], rungs=1, evaluations=77, over=True
+        contenders=[ran("Zap", figures=found, by_defence=kept), ran("Corpse", out="no rate")],
+        rungs=1,
+        evaluations=77,
+        over=True,
     )
     await world.store.insert(changed(record, state=changed(record.state, race=race)))
     async with browser(world) as client:
         page = (await client.get(f"/builds/{record.id}")).text
-    for part in ("What was raced", "not finished builds", "77 evaluations", "83,456", "31,000", "Corpse", "no rate"):
+    for part in (
+        "What was raced",
+        "not finished builds",
+        "77 evaluations",
+        "83,456",
+        "31,000",
+        "Corpse",
+        "no rate",
+        "44,444",
+    ):
         assert part in page
 
 
