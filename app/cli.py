@@ -393,9 +393,7 @@ def bench(
     candidates: Annotated[int, typer.Option(min=1, help="explore: candidates built per prompt")] = 16,
     effort: Annotated[Effort, typer.Option(help="wishes: how far each build is searched")] = Effort.NORMAL,
     keystones: Annotated[bool, typer.Option("--keystones", help="tree: begin from the author's keystones too")] = False,
-    results: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="tree: keep each build's figures there, and go on from them")
-    ] = None,
+    results: Annotated[Path | None, typer.Option(metavar="DIR", help="tree: keep figures there to go on from")] = None,
 ) -> None:
     """Measure this installation."""
     chosen = (folder, scan, level, candidates, effort, keystones, results)

@@ -26,13 +26,13 @@ from app.wiring import ConfiguredEngines
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2) -> tuple[Race, list[str]]:
-    """Return the race of the prompt at level 8, and what is wrong with who ran in it."""
+async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2, level: int = 8) -> tuple[Race, list[str]]:
+    """Return the race of the prompt, and what is wrong with who ran in it."""
     settings = Settings(data_dir=folder, pob_path=pob_path, engine_workers=sessions)
     engines = ConfiguredEngines(settings)
     try:
         engine = await engines.engine("pob")
-        request = BuildRequest(prompt=prompt, level=8, gear="starter")
+        request = BuildRequest(prompt=prompt, level=level, gear="starter")
         ctx = PhaseContext(BuildId("b"), request, InvariantSet(), BuildState(), engine, RulesReasoner())
         for _ in range(2):
             result = await DecomposePhase().run(ctx)
@@ -60,8 +60,16 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert len(race.contenders) >= 6
     assert sum(len(one.figures) == 3 for one in race.contenders) in range(2, FIELD[1] + 1)
     assert race.evaluations <= 1.1 * race.allowed
-    assert len(race.winner.by_defence) >= 3
-    assert len({found.ehp for found in race.winner.by_defence.values()}) > 1, "they differ in what protects"
+    assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
+
+
+async def test_the_winner_is_drafted_with_every_defence(pob_path: Path, tmp_path: Path) -> None:
+    race, _ = await raced(pob_path, tmp_path, "ranger with Lightning Arrow", level=45)
+    assert race.winner is not None
+    found = race.winner.by_defence
+    assert set(found) == {"life with evasion", "life with armour", "energy shield"}
+    assert len({one.ehp for one in found.values()}) == 3, "they differ in what protects"
+    assert race.evaluations <= 1.1 * race.allowed
 
 
 async def test_one_session_or_two_measure_the_same(pob_path: Path, tmp_path: Path) -> None:

@@ -51,6 +51,10 @@ A_DEFENCE, A_POINT = 40, 3.3
 """Evaluations that a draft with another defence takes, and more of them for each passive point: 300 to 420 at 113
 points on Path of Building. With those of the rungs they are about a fifth of what a build takes (16,400 to 19,300)."""
 
+FEWEST_POINTS = 60
+"""Passive points from which on defences are compared: before, a tree leads nowhere else, and the drafts would be more
+than their part of the build. The estimator does not tell defences apart well enough to choose by it."""
+
 
 @dataclass(frozen=True)
 class RaceExplore:
@@ -133,6 +137,8 @@ async def _begun(ctx: PhaseContext) -> Race:
     allowed *= 2 if ctx.request.effort is Effort.DEEP else 1
     starters = min(STARTERS[ctx.request.effort], max(FEWEST, int(allowed * SHARES[0]) // LEAST))
     found = await ctx.reasoner.contenders(ctx.reasoning(), starters)
+    if ctx.engine.version.estimate or ctx.demands.floors.passive_points < FEWEST_POINTS:
+        found = [changed(one, defences=[]) for one in found]
     if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
         return Race(over=True)
     ways = max(len(one.defences) for one in found)

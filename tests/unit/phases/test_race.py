@@ -192,13 +192,15 @@ def hats() -> World:
     return known
 
 
-async def defended(gems: list[str], sessions: int = 1, *, advises: bool = False) -> tuple[list[BuildState], Inner]:
+async def defended(
+    gems: list[str], sessions: int = 1, *, advises: bool = False, **request: Any
+) -> tuple[list[BuildState], Inner]:
     """Return the state after every step of a race in that world."""
     inner, reasoner = Inner(), Defended(*gems, advises=advises)
     phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     states: list[BuildState] = []
     for _ in range(6):
-        result = await phase.run(changed_context(context(ArithmeticEngine(hats()), state), reasoner))
+        result = await phase.run(changed_context(context(ArithmeticEngine(hats()), state, **request), reasoner))
         state = BuildState.from_yaml(result.state.to_yaml())
         if result.trigger is not None:
             return states, inner
@@ -235,6 +237,16 @@ async def test_drafts_stay_for_a_reasoner_that_tries_moves_after_defences_too() 
     states, _ = await defended([f"skill{i:02}" for i in range(12)], advises=True)
     assert states[-1].race is not None
     assert sum(one.draft is not None for one in states[-1].race.contenders) == 3
+
+
+async def test_below_sixty_passive_points_no_defence_is_compared() -> None:
+    states, _ = await defended(["skill01", "skill02"], level=36)
+    assert states[-1].race is not None
+    assert states[-1].race.over
+    assert [one.by_defence for one in states[-1].race.contenders] == [{}, {}]
+    above, _ = await defended(["skill01", "skill02"], level=37)
+    assert above[-1].race is not None
+    assert any(one.by_defence for one in above[-1].race.contenders)
 
 
 async def test_the_number_of_sessions_changes_no_defence() -> None:
