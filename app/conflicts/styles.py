@@ -5,7 +5,7 @@ A word that nothing here can tell has no effect, and is said to have none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from app.conflicts.case import Case, WishVerdict, advice, other_ascendancy
@@ -16,7 +16,7 @@ from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
-from app.model.damage import DamageKind
+from app.model.damage import DamageBreakdown, DamageKind
 from app.model.names import Attribute, Demand, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, EHP, MOVEMENT
 
@@ -280,19 +280,30 @@ def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVer
 
 
 def damage_shares(case: Case) -> dict[str, float]:
-    """Return the share of each type in hits and what goes on after them; empty where the engine does not split it."""
-    hits = {one: _figure(case, f"{one.capitalize()}HitAverage") or 0.0 for one in DAMAGE_TYPES}
-    of_hits = _figure(case, "TotalDPS") or 0.0
+    """Return the share of each type in what the main skill, or its minions, deal; empty where nothing splits it."""
+    own = dealt(case.main_gem) if case.main_gem is not None else []
+    return shares_by_type(lambda key: _figure(case, key) or 0.0, case.stats.damage, own)
+
+
+def shares_by_type(
+    figure: Callable[[str], float], damage: DamageBreakdown, skill_types: Iterable[str]
+) -> dict[str, float]:
+    """Return the share of each type (0 to 1) in hits and what goes on after them; empty where hits are not split.
+
+    Damage over time has a type of its own; of a part calculated apart the engine names none, so the skill's counts.
+    The bridge gives the same for candidates (`damage.types`).
+    """
+    hits = {one: figure(f"{one.capitalize()}HitAverage") for one in DAMAGE_TYPES}
+    of_hits = figure("TotalDPS")
     if of_hits > 0 and not any(hits.values()):
         return {}
     parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
     for one, ailment in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
-        parts[one] += _figure(case, ailment) or 0.0
-    # Damage over time has a type of its own; of a part calculated apart the engine names none, so the skill's counts.
-    sources = [one.dps for one in case.stats.damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
-    lasting = sum(sources) or _figure(case, "TotalDot") or 0.0
-    own = {one: dot for one in DAMAGE_TYPES if (dot := _figure(case, f"{one.capitalize()}Dot"))}
-    types = own or dict.fromkeys(dealt(case.main_gem) if case.main_gem is not None else [], 1.0)
+        parts[one] += figure(ailment)
+    sources = [one.dps for one in damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
+    lasting = sum(sources) or figure("TotalDot")
+    types = {one: dot for one in DAMAGE_TYPES if (dot := figure(f"{one.capitalize()}Dot"))}
+    types = types or dict.fromkeys(skill_types, 1.0)
     for one, part in types.items():
         parts[one] += lasting * part / sum(types.values())
     total = sum(parts.values())

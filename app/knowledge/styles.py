@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from app.model.damage import SHARE_AFTER_HIT, SHARES
+from app.model.damage import SHARE_AFTER_HIT, SHARES, type_share
 from app.model.stats import MOVEMENT
 
 OF_MAIN_SKILL = frozenset(
@@ -59,6 +59,9 @@ FAST = 1.2
 HALF = 0.5
 """Share of the damage from which a build is called after it."""
 
+ROOM = 0.01
+"""Share that is worked for beyond `HALF`, so that what a later stage changes a little does not undo it."""
+
 LEAST_AILMENT = 0.25
 """Share of the damage from which a build counts as one that poisons, ignites or makes bleed: the hit comes with it."""
 
@@ -102,3 +105,8 @@ def style_targets(styles: Iterable[str], level: int) -> dict[str, float]:
         wished -= _OWN
     found = {stat: value for style, (stat, value) in _AT_ANY_LEVEL.items() if style in wished}
     return found | {stat: value * level for style, (stat, value) in _PER_LEVEL.items() if style in wished}
+
+
+def type_targets(kinds: Sequence[str]) -> dict[str, float]:
+    """Return the shares of the damage that a wish for these types asks for: together half of it, and a little room."""
+    return {type_share(kind): (HALF + ROOM) / len(kinds) for kind in kinds}

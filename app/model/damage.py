@@ -40,6 +40,7 @@ NOT_COUNTED = {
     "on_death": "it happens when something dies",
     "on_kill": "it happens when an enemy is killed",
     "corpse": "it needs a corpse for every use",
+    "ailment": "every explosion uses up a freeze, a shock or an ignite that something else has to inflict",
     "no_trigger_rate": "the engine does not calculate how often it is triggered",
 }
 """Why an engine's figure for the main skill is not damage that counts, in words."""
@@ -101,6 +102,12 @@ SHARES: Mapping[DamageKind, str] = MappingProxyType(
 
 SHARE_AFTER_HIT = "DamageShare.over_time"
 """The same of everything that goes on after the hit: these ailments and damage over time."""
+
+
+def type_share(kind: str) -> str:
+    """Return our name for the share of the main skill's damage (0 to 1) of a type, or `elemental`, in a candidate."""
+    return f"DamageType.{kind}"
+
 
 MOST_LIFE_PER_USE = 0.25
 """Share of the unreserved life that one use may cost: at a quarter, four uses without recovery kill."""

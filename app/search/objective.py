@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from app.knowledge.styles import style_stat, style_targets
+from app.knowledge.styles import style_stat, style_targets, type_targets
 from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import INVARIANTS, InvariantSet
@@ -356,6 +356,13 @@ def _stats_of(values: Details) -> Sequence[str]:
     return [*(figure.stats if figure is not None else ()), *([style] if style is not None else [])]
 
 
+def _asked_types(ctx: SearchContext) -> dict[str, float]:
+    """Return the shares of damage that the user asked for: none of minions or of an estimate, which tell none."""
+    if not ctx.invariants.is_explicit("damage_type") or ctx.plan.delivery.minion or ctx.engine.version.estimate:
+        return {}
+    return type_targets(ctx.invariants.listed("damage_type"))
+
+
 _PAYMENT_DEMANDS = {Demand.CHEAPER_SKILL, Demand.MORE_RECOVERY}
 
 
@@ -369,7 +376,7 @@ def objective_for(ctx: SearchContext) -> Objective:
     # what a style asks for gives way to what was asked for in figures
     least, most = asked_pool(ctx.invariants, ctx.demands)
     figures = asked_figures(ctx.invariants)
-    asked = least | style_targets(ctx.invariants.listed("style"), ctx.demands.level) | figures
+    asked = least | style_targets(ctx.invariants.listed("style"), ctx.demands.level) | _asked_types(ctx) | figures
     life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from app.conflicts.styles import shares_by_type
 from app.engine.pob.backend import PobBackend
-from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, unpayable
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt
+from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, type_share, unpayable
 from app.model.demands import floors_for
+from app.model.facts import GemFact
 from app.model.names import GearTier
 from app.model.stats import DPS, Stats
 from app.search.objective import Objective
@@ -22,6 +25,7 @@ Of = Callable[..., Stats]
 Gems = Callable[..., Group]
 CASTER = {"class_name": "Sorceress", "ascendancy": "Stormweaver", "weapon": "Attuned Wand"}
 WARRIOR = {"class_name": "Warrior", "ascendancy": "Titan", "weapon": "Felled Greatclub"}
+HUNTRESS = {"class_name": "Huntress", "ascendancy": "Amazon", "weapon": "Stalking Spear"}
 MONK = {"class_name": "Monk", "ascendancy": "Invoker", "weapon": "Gothic Quarterstaff"}
 
 
@@ -56,6 +60,7 @@ def of(shared: Child, facts: Facts) -> Of:
         assert trial[DPS] == pytest.approx(stats.values[DPS], rel=1e-9), "a trial is not what it commits"
         for kind, name in SHARES.items():
             assert trial[name] == pytest.approx(stats.damage.share(kind), abs=1e-9)
+            assert stats.values[name] == pytest.approx(trial[name], abs=1e-9)
         after = stats.damage.share(*SHARES, DamageKind.DAMAGE_OVER_TIME)
         assert trial[SHARE_AFTER_HIT] == pytest.approx(after, abs=1e-9)
         assert trial["TotalEHP"] == pytest.approx(stats.values["TotalEHP"], rel=1e-9)
@@ -194,6 +199,13 @@ def test_a_corpse_explosion_as_the_main_skill_has_no_rate(of: Of, gems: Gems) ->
     assert stats.dps is None
 
 
+@pytest.mark.parametrize(("skill", "who"), [("Elemental Sundering", HUNTRESS), ("Snap", CASTER)])
+def test_an_explosion_that_uses_up_an_ailment_has_no_rate(of: Of, gems: Gems, skill: str, who: dict[str, str]) -> None:
+    """Something else has to freeze, shock or ignite, once for each explosion."""
+    stats = of(gems(skill), who=who)
+    assert (stats.dps, stats.damage.not_counted) == (None, "ailment")
+
+
 @pytest.mark.parametrize("herald", ["Herald of Ice", "Herald of Thunder", "Herald of Ash", "Herald of Blood"])
 def test_what_happens_on_a_kill_has_no_rate(of: Of, gems: Gems, herald: str) -> None:
     stats = of(gems(herald), who=WARRIOR)
@@ -298,3 +310,30 @@ def test_the_hit_of_an_attack_is_split_by_type(of: Of, gems: Gems) -> None:
     assert values["FireHitAverage"] == 0
     both = of(gems("Spark")).values
     assert both["LightningHitAverage"] > 0
+
+
+@pytest.mark.parametrize(
+    ("skills", "who"),
+    [
+        (("Spark", "Cold Attunement"), CASTER),
+        (("Comet",), CASTER),
+        (("Essence Drain",), CASTER),
+        (("Contagion",), CASTER),
+        (("Flame Wall",), CASTER),
+        (("Boneshatter",), WARRIOR),
+        (("Ice Strike",), MONK),
+        (("Tempest Flurry", "Cold Attunement"), MONK),
+    ],
+)
+def test_a_trial_knows_the_types_that_the_finished_build_is_judged_by(
+    of: Of, gems: Gems, facts: Facts, shared: Child, skills: tuple[str, ...], who: dict[str, str]
+) -> None:
+    stats = of(gems(*skills), who=who)
+    own = dealt(GemFact.model_validate(facts.gems[skills[0]]))
+    judged = shares_by_type(lambda key: stats.values.get(key, 0.0), stats.damage, own)
+    trial = shared.call("what_if", candidates=[[]], metrics=[type_share(one) for one in (*DAMAGE_TYPES, "elemental")])
+    shown = {one: trial[0][type_share(one)] for one in DAMAGE_TYPES}
+    assert shown == pytest.approx({one: judged.get(one, 0.0) for one in DAMAGE_TYPES}, abs=1e-9)
+    assert sum(shown.values()) == pytest.approx(1.0)
+    assert {one: stats.values[type_share(one)] for one in DAMAGE_TYPES} == pytest.approx(shown, abs=1e-9)
+    assert trial[0][type_share("elemental")] == pytest.approx(sum(shown[one] for one in ELEMENTS))

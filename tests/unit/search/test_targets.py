@@ -81,6 +81,35 @@ def test_the_price_of_a_target_levels_off_with_distance() -> None:
     assert made.missed({"Life": 1000, "ManaCost": 20}) > 0
 
 
+@pytest.mark.parametrize(
+    ("types", "provenance", "minion", "estimate", "targets"),
+    [
+        (["cold"], Provenance.EXPLICIT, False, False, {"DamageType.cold": 0.51}),
+        (["cold", "fire"], Provenance.EXPLICIT, False, False, {"DamageType.cold": 0.255, "DamageType.fire": 0.255}),
+        (["elemental"], Provenance.EXPLICIT, False, False, {"DamageType.elemental": 0.51}),
+        (["cold"], Provenance.INFERRED, False, False, {}),
+        (["cold"], Provenance.EXPLICIT, True, False, {}),
+        (["cold"], Provenance.EXPLICIT, False, True, {}),
+    ],
+)
+def test_a_damage_type_that_was_asked_for_is_worked_towards(
+    context: Context,
+    monkeypatch: pytest.MonkeyPatch,
+    types: list[str],
+    provenance: Provenance,
+    minion: bool,
+    estimate: bool,
+    targets: dict[str, float],
+) -> None:
+    """Not what the skill alone suggests; a minion's types and an estimate's are not in a candidate's figures."""
+    wish = Invariant(field="damage_type", value=types, provenance=provenance, reason="prompt")
+    ctx = replace(context(World()), invariants=InvariantSet(invariants=[wish]))
+    ctx = replace(ctx, plan=replace(ctx.plan, delivery=changed(ctx.plan.delivery, minion=minion)))
+    version = changed(ctx.engine.version, estimate=estimate)
+    monkeypatch.setattr(type(ctx.engine), "version", property(lambda _: version))
+    assert objective_for(ctx).targets == targets
+
+
 def test_the_price_of_an_urged_target_does_not_level_off() -> None:
     made = Objective(FLOORS, targets={"Life": 1000})
     once, twice = (replace(made, urged={"Life": times}) for times in (1, 2))

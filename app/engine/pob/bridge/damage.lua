@@ -18,6 +18,10 @@ function damage.refusal(skill)
 	if data.explodeCorpse or flags.monsterExplode then return "corpse" end
 	if types[SkillType.TargetsDestructibleCorpses] and not types[SkillType.CreatesMinion] then return "corpse" end
 	if types[SkillType.Herald] then return "on_kill" end
+	-- Explosions of what others froze, shocked and ignited (Elemental Sundering, Snap): one for each that is used up.
+	if types[SkillType.SkillConsumesFreeze] and types[SkillType.SkillConsumesShock] and types[SkillType.SkillConsumesIgnite] then
+		return "ailment"
+	end
 	local triggered = types[SkillType.Triggered] or types[SkillType.InbuiltTrigger] or skill.triggeredBy
 	if triggered and not (data.triggered and (data.triggerRate or data.triggerTime)) then return "no_trigger_rate" end
 end
@@ -222,15 +226,69 @@ function damage.total(env, override) return damage.sum(damage.sources(env, overr
 
 local AFTER_HIT = { damage_over_time = true, ignite = true, poison = true, bleed = true }
 
--- What share of the damage each of these is (0-1), and what all that goes on after the hit is.
-function damage.shares(list, output)
+-- Put what share of the damage each of these is (0-1), and what all that goes on after the hit is, among the figures.
+function damage.shares(list, figures)
 	local total, found = sum(list), { over_time = 0, ignite = 0, poison = 0, bleed = 0 }
 	for i = 1, #list do
 		local kind, share = list[i].kind, list[i].dps / total
 		if AFTER_HIT[kind] then found.over_time = found.over_time + share end
 		if kind ~= "over_time" and found[kind] then found[kind] = found[kind] + share end
 	end
-	for kind, share in pairs(found) do output["DamageShare." .. kind] = share end
+	for kind, share in pairs(found) do figures["DamageShare." .. kind] = share end
+end
+
+local TYPES = { "Physical", "Fire", "Cold", "Lightning", "Chaos" }
+
+-- What an attack's hit deals of each type PoB leaves with the hand that deals it; two hands take turns.
+function damage.hits_of_hands(output)
+	local hands = {}
+	for _, hand in ipairs({ output.MainHand or {}, output.OffHand or {} }) do
+		if hand.TotalDPS or hand.PhysicalHitAverage then hands[#hands + 1] = hand end
+	end
+	local found = {}
+	for _, kind in ipairs(TYPES) do
+		local key, total = kind .. "HitAverage", 0
+		for _, hand in ipairs(hands) do total = total + (hand[key] or 0) end
+		if output[key] == nil and #hands > 0 then found[key] = total / #hands end
+	end
+	return found
+end
+
+local AILMENTS = { Fire = "IgniteDPS", Chaos = "PoisonDPS", Physical = "BleedDPS" }
+
+-- Damage over time has a type of its own; where PoB names none, as of a part that it calculates apart, the skill's count.
+local function types_over_time(skill, output)
+	local found, total = {}, 0
+	local function put(from)
+		for _, kind in ipairs(TYPES) do
+			local value = from(kind) or 0
+			found[kind], total = value, total + value
+		end
+	end
+	put(function(kind) return output[kind .. "Dot"] end)
+	if total == 0 then put(function(kind) return skill.skillTypes[SkillType[kind]] and 1 end) end
+	return found, math.max(total, 1e-9)
+end
+
+-- Put what share of the main skill's damage each type is (0-1), minions aside, among the figures.
+function damage.types(skill, list, output, figures)
+	local hands, hit, parts, total, lasting = damage.hits_of_hands(output), 0, {}, 0, 0
+	local function each(kind) return output[kind .. "HitAverage"] or hands[kind .. "HitAverage"] or 0 end
+	for _, kind in ipairs(TYPES) do hit = hit + each(kind) end
+	for i = 1, #list do
+		if list[i].kind == "damage_over_time" then lasting = lasting + list[i].dps end
+	end
+	local dots, all = types_over_time(skill, output)
+	for _, kind in ipairs(TYPES) do
+		local part = (output.TotalDPS or 0) * each(kind) / math.max(hit, 1) + lasting * dots[kind] / all
+		parts[kind] = part + (AILMENTS[kind] and output[AILMENTS[kind]] or 0)
+		total = total + parts[kind]
+	end
+	for _, kind in ipairs(TYPES) do
+		figures["DamageType." .. kind:lower()] = total > 0 and parts[kind] / total or 0
+	end
+	local function share(kind) return figures["DamageType." .. kind] end
+	figures["DamageType.elemental"] = share("fire") + share("cold") + share("lightning")
 end
 
 -- Second skills that the build counts: told beside the main one, never added to it.

@@ -36,6 +36,7 @@ local function calculate(override, plan)
 		local sources = B.damage.sources(env, override)
 		output.DPS = B.damage.sum(sources) or 0
 		if plan.shares then B.damage.shares(sources, output) end
+		if plan.types then B.damage.types(env.player.mainSkill, sources, output, output) end
 	end
 	return output
 end
@@ -108,10 +109,10 @@ local function plan_for(metrics, count)
 	local plan = { metrics = metrics, full_dps = false, damage = false, skip_ehp = not B.is_plain, idle = count >= MANY and not B.is_plain }
 	for _, metric in ipairs(metrics) do
 		plan.full_dps = plan.full_dps or metric == "FullDPS" or metric == "FullDotDPS"
-		local share = metric:find("^DamageShare%.")
-		plan.shares = plan.shares or share
-		plan.damage = plan.damage or metric == "DPS" or share
-		plan.skip_ehp = plan.skip_ehp and (share or NO_EHP[metric]) or false
+		local share, kind = metric:find("^DamageShare%."), metric:find("^DamageType%.")
+		plan.shares, plan.types = plan.shares or share, plan.types or kind
+		plan.damage = plan.damage or metric == "DPS" or share or kind
+		plan.skip_ehp = plan.skip_ehp and (share or kind or NO_EHP[metric]) or false
 		plan.idle = plan.idle and not metric:find("^Req")
 	end
 	plan.idle = plan.idle and B.idle.ready(current)
