@@ -31,7 +31,7 @@ class SearchLimits:
     gear_rounds: int = 4
     gear_again: int = 2
     gear_gap: float = 1e-3
-    width: int = 10
+    width: int = 4
     short_list: int = SHORT_LIST
     exchanges: bool = True
     uniques: bool = True

@@ -15,6 +15,7 @@ from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.model.names import Effort
 from app.search.gear.legality import shopping_list
 from app.search.gear.worth import ItemWorth, worth_of_items
+from app.search.sessions import USUAL, open_parallel
 from app.search.skills.further import group_uses
 from app.search.skills.gems import support_slots
 
@@ -44,7 +45,7 @@ def passive_steps(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> dict[s
 
 
 async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands, effort: Effort) -> Guide:
-    """Return the guide with what lines of crafted items and skill groups are worth, measured in a session of its own.
+    """Return the guide with what lines of crafted items and skill groups are worth, measured in sessions of its own.
 
     With quick effort nothing is measured.
 
@@ -54,8 +55,7 @@ async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands,
     guide = await guide_to(engine.facts, blueprint)
     if effort is Effort.QUICK:
         return guide
-    async with engine.session() as session:
-        await session.build(blueprint)
+    async with open_parallel(engine, blueprint, USUAL) as session:
         gems = {gem.id: gem for gem in await engine.facts.gems()}
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
         uses = await group_uses(session, blueprint, gems, demands.goal)

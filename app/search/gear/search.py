@@ -49,6 +49,7 @@ class GearSearch:
         self.plain = OptionValues(Values(), {})
         self.plain_items: Mapping[str, GearItem] = {}
         self.plain_blueprint: Blueprint | None = None
+        self._measured: list[tuple[Blueprint, OptionValues]] = []
 
     async def start(self) -> None:
         """Measure the plain build, from which all else is counted."""
@@ -56,13 +57,22 @@ class GearSearch:
         self.plain_items = items_of(self.incumbent.blueprint, self.pools)
         self.plain_blueprint = self.incumbent.blueprint
 
+    async def values(self) -> OptionValues:
+        """Return what the options are worth on what is worn; a build that was measured before is not measured again."""
+        now = self.incumbent.blueprint
+        known = next((values for blueprint, values in self._measured if blueprint == now), None)
+        if known is None:
+            known = await measure(self.incumbent, self.pools, self.plain.effect)
+            self._measured.append((now, known))
+        return known
+
     async def craft(self, rounds: int) -> None:
         """Dress the plain build; it ends with the best that was found, every line of it understood by the engine."""
         await self._improve(self.plain, rounds)
 
     async def recraft(self, rounds: int) -> None:
         """Choose anew on what is worn, because what options are worth has changed."""
-        await self._improve(await measure(self.incumbent, self.pools, self.plain.effect), rounds)
+        await self._improve(await self.values(), rounds)
 
     async def _improve(self, values: OptionValues, rounds: int) -> None:
         """Choose, put on and measure again, while the last two choices between them are better than those before.
@@ -79,7 +89,7 @@ class GearSearch:
                 best, best_score = self.incumbent.blueprint, self.incumbent.score
             if stale > 1 or not left:
                 break
-            values = await measure(self.incumbent, self.pools, self.plain.effect)
+            values = await self.values()
         await self.incumbent.rewind(best)
 
     async def _dress(self, values: OptionValues) -> bool:
@@ -136,7 +146,7 @@ class GearSearch:
 
     async def exchange(self) -> None:
         """Exchange one affix for another, slot by slot, while that raises the score."""
-        values = await measure(self.incumbent, self.pools, self.plain.effect)
+        values = await self.values()
         for pool in self.pools:
             item = self.incumbent.blueprint.items[pool.slot]
             trials = exchanges(pool, item, values)
@@ -271,7 +281,7 @@ class UniqueSelection:
 
         What options are worth is measured once: it guides the choice of the other slots, the gain itself is tried.
         """
-        values = await measure(self.incumbent, self.gear.pools, self.gear.plain.effect)
+        values = await self.gear.values()
         for _ in range(most):
             outfits = await self._outfits(values)
             gains = [

@@ -124,7 +124,7 @@ async def _nearest(ctx: SearchContext) -> str | None:
     """Return the name of the alternative that is most like the main skill and has a calculated rate."""
     facts = by_id(await ctx.engine.facts.gems())
     tags = set(facts[ctx.plan.delivery.skill_id].tags)
-    others = [way for way in ctx.plan.alternatives if way.skill_id not in (ctx.plan.delivery.skill_id,)]
+    others = [way for way in ctx.plan.alternatives if way.skill_id != ctx.plan.delivery.skill_id]
     for way in sorted(others, key=lambda way: -len(tags & set(facts[way.skill_id].tags))):
         await founded(replace(ctx, plan=replace(ctx.plan, delivery=way)))
         if (await ctx.session.what_if([[]], [DPS]))[0].get(DPS, 0.0) > 0:
@@ -132,16 +132,22 @@ async def _nearest(ctx: SearchContext) -> str | None:
     return None
 
 
+DRAFTED = 18
+"""How many supports go on while there is no gear: a draft, chosen anew later (on five builds the same in the end)."""
+
+
 async def main_supports(ctx: SearchContext) -> StageResult:
-    """Choose the main skill's supports."""
+    """Choose the main skill's supports, roughly while gear is not made yet."""
     # The objective while gear is not made yet: gear will see to resistances and attributes.
     whole = objective_for(ctx)
-    incumbent = await Incumbent.open(
-        ctx, whole if ctx.notes.gear_made else whole.without(Guard.RESISTANCE, Guard.ATTRIBUTES)
-    )
+    objective = whole if ctx.notes.gear_made else whole.without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+    incumbent = await Incumbent.open(ctx, objective)
     facts = by_id(await ctx.engine.facts.gems())
     main = incumbent.blueprint.main_group
-    search = SupportSelection(incumbent, main, await support_rules(ctx, incumbent, main, facts), facts)
+    rules = await support_rules(ctx, incumbent, main, facts)
+    if not ctx.notes.gear_made:
+        rules = replace(rules, exchanges=False, short_list=min(rules.short_list, DRAFTED))
+    search = SupportSelection(incumbent, main, rules, facts)
     team = await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
     names = ", ".join(facts[i].name for i in team if i in facts)
     return StageResult(incumbent.blueprint, label=f"supports: {names}" if names else "no support helps")
