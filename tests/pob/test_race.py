@@ -63,8 +63,9 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
 
 
-async def test_the_winner_is_drafted_with_every_defence(pob_path: Path, tmp_path: Path) -> None:
-    race, _ = await raced(pob_path, tmp_path, "ranger with Lightning Arrow", level=45)
+@pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])
+async def test_the_winner_is_drafted_with_every_defence(pob_path: Path, tmp_path: Path, prompt: str) -> None:
+    race, _ = await raced(pob_path, tmp_path, prompt, level=45)
     assert race.winner is not None
     found = race.winner.by_defence
     assert set(found) == {"life with evasion", "life with armour", "energy shield"}

@@ -29,6 +29,9 @@ from app.search.sessions import ParallelSession, Sharing, open_parallel
 
 Q = SubProblemName
 T = TypeVar("T")
+TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
+"""Questions that a race answers. Where skill and ascendancy are named, one draft runs it for its defences."""
+
 STARTERS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 16, Effort.DEEP: 24}
 """How many ways to build start at most; a draft in seconds has no time for a race."""
 
@@ -121,13 +124,13 @@ class RaceExplore:
 
 
 def _is_due(ctx: PhaseContext) -> bool:
-    """Say whether there is a race to run: once, before skill and ascendancy of a new build are decided."""
+    """Say whether there is a race to run: once, before skill, ascendancy or defence of a new build are decided."""
     state, questions = ctx.state, ctx.state.sub_problems
     new = ctx.request.mode is Mode.INITIAL and state.iteration == 0 and bool(questions)
     over = state.race is not None and state.race.over
     if not new or over or not STARTERS[ctx.request.effort]:
         return False
-    return any(name in questions and not questions[name].is_decided for name in (Q.DAMAGE_DELIVERY, Q.ASCENDANCY))
+    return any(name in questions and not questions[name].is_decided for name in TO_RACE)
 
 
 async def _begun(ctx: PhaseContext) -> Race:

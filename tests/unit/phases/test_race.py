@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -193,11 +194,12 @@ def hats() -> World:
 
 
 async def defended(
-    gems: list[str], sessions: int = 1, *, advises: bool = False, **request: Any
+    gems: list[str], sessions: int = 1, *, advises: bool = False, known: Sequence[Q] = (), **request: Any
 ) -> tuple[list[BuildState], Inner]:
-    """Return the state after every step of a race in that world."""
+    """Return the state after every step of a race in that world; the `known` questions are decided before."""
     inner, reasoner = Inner(), Defended(*gems, advises=advises)
-    phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    questions = {name: SubProblem(name=name) for name in Q} | {name: decided()[name] for name in known}
+    phase, state = RaceExplore(inner, sessions), BuildState(sub_problems=questions)
     states: list[BuildState] = []
     for _ in range(6):
         result = await phase.run(changed_context(context(ArithmeticEngine(hats()), state, **request), reasoner))
@@ -231,6 +233,15 @@ async def test_a_skill_that_was_named_is_drafted_for_its_defence_alone() -> None
     assert states[-1].race is not None
     assert states[-1].race.winner is not None
     assert len(states[-1].race.winner.by_defence) == 2
+
+
+async def test_a_skill_and_an_ascendancy_that_were_named_leave_the_defence_to_be_measured() -> None:
+    states, _ = await defended(["skill01"], known=[Q.DAMAGE_DELIVERY, Q.ASCENDANCY])
+    assert states[-1].race is not None
+    assert states[-1].race.winner is not None
+    assert len(states[-1].race.winner.by_defence) == 2
+    states, inner = await defended(["skill01"], known=[Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY])
+    assert (states, inner.seen) == ([], [None])
 
 
 async def test_drafts_stay_for_a_reasoner_that_tries_moves_after_defences_too() -> None:
