@@ -17,7 +17,7 @@ from app.search.base import SearchContext
 from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, usable
 from app.search.gear.pool import GearOption, SlotPool, has_room, plain_item, slot_pool, with_option, wording
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import Guard, objective_for
+from app.search.objective import LEFT_TO_GEAR, objective_for
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, mentions, support_slots
@@ -80,11 +80,13 @@ class DraftWork:
         return max(0, self.most - self.panel.trials)
 
     async def opened(self, blueprint: Blueprint) -> Incumbent:
-        """Return an incumbent on the blueprint; gear will see to resistances, the rest must be paid from the start."""
+        """Return an incumbent on the blueprint; what gear will see to is not judged, the rest from the start.
+
+        Attributes that a base needs are a few points of a hundred in a whole build, and a gap in a draft: judged there,
+        a Witch held a focus because its shield asks for Strength.
+        """
         ctx = replace(self.ctx, blueprint=blueprint)
-        incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
-        await incumbent.learn_requirements()
-        return incumbent
+        return await Incumbent.open(ctx, objective_for(ctx).without(*LEFT_TO_GEAR))
 
 
 async def armed(work: DraftWork) -> DraftResult:
@@ -200,12 +202,10 @@ async def rooted(work: DraftWork) -> DraftResult:
 async def defended(work: DraftWork) -> DraftResult:
     """Give the draft armour of the plan's defence with what helps most there, and spend its passive points anew.
 
-    Attributes are left to the whole build: what a base needs of them is a few points of a hundred there, and a gap
-    here. Neither resistances nor what the hands hold differ from one defence to the other.
+    Neither resistances nor what the hands hold differ from one defence to the other.
     """
     await work.panel.build(work.ctx.blueprint)
-    objective = objective_for(work.ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES)
-    incumbent = await Incumbent.open(work.ctx, objective)
+    incumbent = await work.opened(work.ctx.blueprint)
     bases = usable(await work.ctx.engine.facts.bases(), work.ctx)
     defence = work.ctx.plan.survivability
     words = (*_OF_POOL[defence.pool], *(layer.replace("_", " ") for layer in defence.mitigation))

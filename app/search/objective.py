@@ -117,6 +117,8 @@ HITS_AND_RECOVERY, TARGETS = "hits and recovery", "targets"
 
 _GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
 ALL_GUARDS = frozenset(Guard)
+LEFT_TO_GEAR = (Guard.RESISTANCE, Guard.ATTRIBUTES)
+"""What gear sees to: while there is none yet, it would tell builds apart by what they all get."""
 
 
 @dataclass(frozen=True)

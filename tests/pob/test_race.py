@@ -63,6 +63,18 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
 
 
+async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: Path) -> None:
+    """A shield asks for Strength that a draft has not, and a whole build has: it protects better than a focus."""
+    race, _ = await raced(pob_path, tmp_path, "minion build", level=28)
+    first = {one.option.name: one.figures[0] for one in race.contenders if one.figures}
+    pairs = [(first[name], first[other]) for name in first if (other := name.replace("focus", "shield")) in first]
+    alike = [(focus, shield) for focus, shield in pairs if focus is not shield and focus.dps == shield.dps]
+    assert len(alike) >= 3
+    for focus, shield in alike:
+        assert shield.ehp > 1.2 * focus.ehp
+        assert shield.score > focus.score
+
+
 @pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])
 async def test_the_winner_is_drafted_with_every_defence(pob_path: Path, tmp_path: Path, prompt: str) -> None:
     race, _ = await raced(pob_path, tmp_path, prompt, level=45)

@@ -24,7 +24,7 @@ from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
 from app.search.moves import MoveReader
-from app.search.objective import Guard, objective_for
+from app.search.objective import LEFT_TO_GEAR, objective_for
 from app.search.sessions import ParallelSession, Sharing, open_parallel
 
 Q = SubProblemName
@@ -232,7 +232,7 @@ class RaceDrafts:
         return found
 
     async def _opened(self, contender: Contender) -> MoveExperimenter:
-        """Return the draft in the session; resistances are left to gear, as they were in the race."""
+        """Return the draft in the session; what gear will see to is not judged, as in the race."""
         assert contender.draft is not None
         if self._panel is None:
             self._panel = await self._stack.enter_async_context(open_parallel(self._ctx.engine, None, Sharing(1)))
@@ -242,8 +242,7 @@ class RaceDrafts:
         search = search_context(
             self._ctx, replace(plan, ascendancy=hero or plan.ascendancy), self._panel, contender.draft
         )
-        incumbent = await Incumbent.open(search, objective_for(search).without(Guard.RESISTANCE))
-        await incumbent.learn_requirements()
+        incumbent = await Incumbent.open(search, objective_for(search).without(*LEFT_TO_GEAR))
         return MoveExperimenter(search, incumbent, await MoveReader.of(search, incumbent))
 
     def charged(self, state: BuildState) -> BuildState:

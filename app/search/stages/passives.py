@@ -19,7 +19,7 @@ from app.search.effort import LIMITS
 from app.search.gear.anoint import anoint
 from app.search.gear.jewels import JewelSearch, JewelSockets
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import Guard, objective_for
+from app.search.objective import LEFT_TO_GEAR, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
@@ -101,7 +101,7 @@ async def grow_tree(ctx: SearchContext) -> StageResult:
 async def _opened(ctx: SearchContext) -> Incumbent:
     """Return an incumbent that minds resistances and attributes once there is gear, which sees to most of them."""
     if not ctx.notes.gear_made:
-        return await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE, Guard.ATTRIBUTES))
+        return await Incumbent.open(ctx, objective_for(ctx).without(*LEFT_TO_GEAR))
     incumbent = await Incumbent.open(ctx)
     await incumbent.learn_requirements()
     return incumbent

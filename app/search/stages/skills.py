@@ -20,7 +20,7 @@ from app.search.base import Plan, SearchContext, StageResult
 from app.search.effort import LIMITS
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import Guard, objective_for
+from app.search.objective import LEFT_TO_GEAR, Guard, objective_for
 from app.search.skills.further import LEAST_SECOND, NOISE, FurtherSkills, for_purposes
 from app.search.skills.gems import (
     ModeSearch,
@@ -140,7 +140,7 @@ async def main_supports(ctx: SearchContext) -> StageResult:
     """Choose the main skill's supports, roughly while gear is not made yet."""
     # The objective while gear is not made yet: gear will see to resistances and attributes.
     whole = objective_for(ctx)
-    objective = whole if ctx.notes.gear_made else whole.without(Guard.RESISTANCE, Guard.ATTRIBUTES)
+    objective = whole if ctx.notes.gear_made else whole.without(*LEFT_TO_GEAR)
     incumbent = await Incumbent.open(ctx, objective)
     facts = by_id(await ctx.engine.facts.gems())
     main = incumbent.blueprint.main_group
