@@ -188,14 +188,17 @@ LEAST_HANDLING = -14.0
 TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
 """Tags of skills whose figure is that of an object which something else has to break."""
 
+RIDDEN = frozenset({"Rhoa Mount"})
+"""Companions that carry who summons them: they fight only while nobody rides them."""
+
 
 def ways(brief: Brief, most: int) -> list[Option]:
     """Return up to `most` skills with what to hold that the user's words allow, those that fit best first.
 
     Words cut the field: damage type, weapon and style that were asked for are had by all that start. Where there are
     fewer skills, further things to hold for the best of them join in. Left out is what would win by a figure that
-    nobody plays: monsters that must first be found, objects that must be broken, skills that only an item grants, and
-    what is awkward to use, unless players of the class are known to build on it.
+    nobody plays: monsters that must first be found, objects that must be broken, companions that are ridden, skills
+    that only an item grants, and what is awkward to use, unless players of the class are known to build on it.
     """
     fitting, named = [one for one in _ranked(brief) if _is_allowed(brief, one)], brief.explicit("weapon")
     offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]
@@ -221,8 +224,8 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
         return False
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))
-    awkward = points["handling"] < LEAST_HANDLING or granted or tags(judged.gem) & TO_BE_BROKEN
-    return known or not awkward
+    odd = tags(judged.gem) & TO_BE_BROKEN or judged.gem.name in RIDDEN
+    return known or not (odd or granted or points["handling"] < LEAST_HANDLING)
 
 
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:
