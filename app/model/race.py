@@ -11,7 +11,7 @@ from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
 
-RACED: Final = "Measured on drafts with the same plain gear and a small tree (not finished builds"
+RACED: Final = "Measured on drafts (up to rung 3 with the same plain gear; not finished builds"
 """What a fact of the race begins with; whoever tells its figures must say that they are those of drafts."""
 
 
@@ -20,9 +20,9 @@ class Contender(Model):
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
-    rung that it ran. `by_ascendancy`: figures of the last rung with each ascendancy that was tried. `by_defence`: those
-    of drafts that differ in armour and tree alone. `out`: why it cannot be built, empty when it can. `draft`: the build
-    so far, None once it is out of the race.
+    rung that it ran. `by_ascendancy`: figures of the third rung with each ascendancy that was tried. `by_defence`:
+    those of begun builds that differ in armour, tree and gear. `out`: why it cannot be built, empty when it can.
+    `draft`: the build so far, None once it is out of the race; `defence`: what that was begun with, None = the answer.
     """
 
     option: Option
@@ -34,6 +34,7 @@ class Contender(Model):
     by_defence: dict[str, DraftFigures] = Field(default_factory=dict)
     out: str = ""
     draft: Blueprint | None = None
+    defence: SurvivabilityChoice | None = None
 
     @property
     def place(self) -> tuple[bool, int, float, str]:
@@ -49,13 +50,15 @@ class Contender(Model):
 class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
-    `for_defences`: what of these is kept for drafts of the winner with other defences.
+    What of these is kept: `for_builds` for builds that the last rung begins, `for_defences` for the winner's with other
+    defences.
     """
 
     contenders: list[Contender] = Field(default_factory=list)
     rungs: int = 0
     evaluations: int = 0
     allowed: int = 0
+    for_builds: int = 0
     for_defences: int = 0
     over: bool = False
 

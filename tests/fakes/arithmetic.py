@@ -56,6 +56,7 @@ class World:
     resistance: float = 75.0
     bases: list[BaseFact] = field(default_factory=list)
     affixes: list[AffixFact] = field(default_factory=list)
+    hosts: dict[str, str] = field(default_factory=dict)
     uniques: list[UniqueFact] = field(default_factory=list)
     runes: list[RuneFact] = field(default_factory=list)
 
@@ -82,7 +83,8 @@ class WorldFacts:
         return sorted(self._world.bases, key=lambda b: b.name)
 
     async def affixes(self, base: str) -> list[AffixFact]:
-        return sorted(self._world.affixes, key=lambda a: a.id)
+        fitting = (a for a in self._world.affixes if self._world.hosts.get(a.id, base) == base)
+        return sorted(fitting, key=lambda a: a.id)
 
     async def uniques(self) -> list[UniqueFact]:
         return sorted(self._world.uniques, key=lambda u: u.name)

@@ -28,6 +28,7 @@ from app.phases.memory import begun_with, digest_of, habits, situation_of, used
 from app.reasoning.base import Idea
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.choices import hold_choices
+from app.search.drafts import begun_of
 from app.search.effort import DIALOGUE, left_to_share
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
@@ -37,6 +38,7 @@ from app.search.passives.weapon_sets import in_one_set
 from app.search.sessions import USUAL, Sharing, open_parallel
 from app.search.stages.skills import is_founded
 from app.search.stages.table import (
+    BEGUN,
     BY_EFFORT,
     MENDING,
     RECOLLECT,
@@ -129,8 +131,9 @@ def look_stage(ctx: PhaseContext) -> SearchStage:
     return SearchStage(LOOK, "taking a last look", frozenset(), frozenset(), look)
 
 
-WATCHED = frozenset({"gear"})
-"""Stages after which everything is there for the first time, and others still follow that may cover a gap."""
+GEAR = "gear"
+"""The stage after which everything is there for the first time. Gaps are looked for after the next one, which the race
+never does, while others still follow that may cover them."""
 
 _GAPS: tuple[Rule, ...] = (
     resistances,
@@ -198,6 +201,7 @@ class ConstructPhase:
             progress = ConstructProgress(pending=[*chosen, MEASURE], notes=notes)
             if ctx.state.iteration == 0 and ctx.request.mode is Mode.INITIAL:
                 ctx, progress = await self._remembering(ctx, plan, progress)
+                ctx, progress = _going_on(ctx, plan, progress)
         if progress.pending[0] == MEASURE:
             return await self._measure(ctx, plan, progress)
         return await self._advance(ctx, plan, progress)
@@ -232,7 +236,7 @@ class ConstructPhase:
         async with open_parallel(ctx.engine, None if stage.founds else blueprint, sharing) as panel:
             with span(name, SpanKind.SEARCH):
                 result = await stage.run(search_context(ctx, plan, panel, blueprint, progress.notes))
-            if name in WATCHED:
+            if progress.done[-1:] == [GEAR]:
                 result = await with_gaps(ctx, panel, result)
         evaluations = progress.notes.evaluations + panel.trials
         if name == RECOLLECT:
@@ -263,6 +267,21 @@ class ConstructPhase:
         )
         trigger = Trigger.ASSUMPTION_FAILED if broken else Trigger.CONSTRUCTED
         return PhaseResult(state, trigger, xml=None if broken else xml)
+
+
+def _going_on(ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> tuple[PhaseContext, ConstructProgress]:
+    """Go on with what the race began by this plan, unless memory has something better to begin with."""
+    begun = begun_of(ctx.state.race, plan)
+    if begun is None or progress.notes.remembered is not None:
+        return ctx, progress
+    names = {stage.name for stage in BEGUN}
+    left = [name for name in progress.pending if name not in names]
+    done = [name for name in progress.pending if name in names]
+    notes = changed(progress.notes, gear_made=True)
+    return (
+        replace(ctx, state=changed(ctx.state, blueprint=begun)),
+        changed(progress, pending=left, done=done, notes=notes),
+    )
 
 
 def _chosen(stages: Sequence[SearchStage], state: BuildState, reopened: list[SubProblemName] | None) -> list[str]:

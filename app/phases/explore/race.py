@@ -18,8 +18,7 @@ from app.model.race import Contender, Race
 from app.model.state import BuildState
 from app.model.sub_problems import DraftFigures, SurvivabilityChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
-from app.search.base import plan_from
-from app.search.drafts import ASCENDANCIES, RUNGS, DraftWork, defended, figures_of
+from app.search.drafts import ASCENDANCIES, ESTIMATED, RUNGS, DraftWork, defended, figures_of, planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
@@ -39,10 +38,11 @@ FEWEST, LEAST = 12, 25
 """Fewest that start where so many may, and evaluations of the first rung for each beyond these."""
 
 SHARES = (0.33, 0.29, 0.33)
-"""How a race's evaluations are divided among its rungs; what is left is for trials that cannot be cut short."""
+"""How the evaluations of the rungs of drafts are divided among these; what is left is for trials that cannot be cut
+short. The last rung begins builds, which takes what it takes."""
 
-FIELD = (6, 3)
-"""How many go on after each rung but the last at most; two or three reach that one."""
+FIELD = (6, 3, 2)
+"""How many go on after each rung but the last at most; two reach that one, three where engines estimate."""
 
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
@@ -50,9 +50,11 @@ ON_OFFER = 3
 BASIC, PER_POINT = 400, 20
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 7/20 of it."""
 
-A_DEFENCE, A_POINT = 40, 3.3
-"""Evaluations that a draft with another defence takes, and more of them for each passive point: 300 to 420 at 113
-points on Path of Building. With those of the rungs they are about a fifth of what a build takes (16,400 to 19,300)."""
+A_BUILD, A_POINT = 400, 6
+"""Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
+
+A_DEFENCE, A_DEFENDED_POINT = 250, 4
+"""The same for what of it is made anew for another defence."""
 
 FEWEST_POINTS = 60
 """Passive points from which on defences are compared: before, a tree leads nowhere else, and the drafts would be more
@@ -76,40 +78,49 @@ class RaceExplore:
         race = ctx.state.race or await _begun(ctx)
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
-        ran = await (self._after_defences(ctx, race) if race.rungs == len(RUNGS) else self._after_rung(ctx, race))
+        rungs = rungs_of(ctx)
+        ran = await (self._after_defences(ctx, race) if race.rungs == rungs else self._after_rung(ctx, race))
         made = ran.evaluations - race.evaluations
         notes = changed(ctx.state.construction.notes, evaluations=ctx.state.construction.notes.evaluations + made)
         state = changed(
             ctx.state,
             race=ran,
             construction=changed(ctx.state.construction, notes=notes),
-            progress_label=ran.label(len(RUNGS)),
-            done=len(RUNGS) + 1 if ran.over else ran.rungs,
-            total=len(RUNGS) + 1,
+            progress_label=ran.label(rungs),
+            done=rungs + 1 if ran.over else ran.rungs,
+            total=rungs + 1,
         )
         return PhaseResult(state)
 
     async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
-        most = int((race.allowed - race.for_defences) * SHARES[race.rungs] / len(race.running))
+        is_drafting = race.rungs < len(SHARES)
+        for_drafts = race.allowed - race.for_builds - race.for_defences
+        most = int(for_drafts * SHARES[race.rungs] / len(race.running)) if is_drafting else 0
         alone = len(race.contenders) == 1
         found = await self._seated([partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in race.running])
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
-        return _halved(race, ran, made, ON_OFFER if ctx.reasoner.advises else 0)
+        return _halved(race, ran, made, rungs_of(ctx), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
-        """Return the race once the defences of its winner are measured, each on a draft of its own."""
+        """Return the race once its winner is measured with each defence; it is begun with the first one."""
         best = race.standing[0]
-        most = race.for_defences // len(best.defences)
-        found = await self._seated([partial(_defended, ctx, best, defence, most) for defence in best.defences])
-        titles = [defence.title for defence in best.defences]
-        by_defence = {title: figures for title, (figures, _) in zip(titles, found, strict=True)}
+        own, *others = best.defences
+        found = await self._seated([partial(_defended, ctx, best, defence) for defence in others])
+        measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
+        choice, draft, _ = max(measured, key=lambda one: one[2].score)
+        won = changed(
+            best,
+            draft=draft,
+            defence=choice,
+            by_defence={defence.title: figures for defence, _, figures in measured},
+        )
         return _ended(
             changed(
                 race,
-                contenders=[changed(one, by_defence=by_defence) if one is best else one for one in race.contenders],
+                contenders=[won if one is best else one for one in race.contenders],
                 evaluations=race.evaluations + sum(trials for _, trials in found),
             ),
-            ON_OFFER if ctx.reasoner.advises else 0,
+            _kept(ctx),
         )
 
     async def _seated(self, works: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
@@ -121,6 +132,16 @@ class RaceExplore:
                 return await work()
 
         return await asyncio.gather(*(one(work) for work in works))
+
+
+def rungs_of(ctx: PhaseContext) -> int:
+    """Return how many rungs a race has on this engine."""
+    return ESTIMATED if ctx.engine.version.estimate else len(RUNGS)
+
+
+def _kept(ctx: PhaseContext) -> int:
+    """Return how many drafts are left when the race is over: what construct goes on with, or a reasoner tries."""
+    return ON_OFFER if ctx.reasoner.advises else 0 if ctx.engine.version.estimate else 1
 
 
 def _is_due(ctx: PhaseContext) -> bool:
@@ -144,16 +165,25 @@ async def _begun(ctx: PhaseContext) -> Race:
         found = [changed(one, defences=[]) for one in found]
     if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
         return Race(over=True)
-    ways = max(len(one.defences) for one in found)
-    later = int(ways * (A_DEFENCE + A_POINT * ctx.demands.floors.passive_points)) if ways > 1 else 0
-    return Race(contenders=found, allowed=allowed + later, for_defences=later)
+    points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
+    begun = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
+    for_builds, for_defences = (
+        begun * (A_BUILD + A_POINT * points),
+        (ways - 1) * (A_DEFENCE + A_DEFENDED_POINT * points),
+    )
+    return Race(
+        contenders=found,
+        allowed=allowed + for_builds + for_defences,
+        for_builds=for_builds,
+        for_defences=for_defences,
+    )
 
 
 async def _drafted(
     ctx: PhaseContext, contender: Contender, rung: int, most: int, *, alone: bool
 ) -> tuple[Contender, int]:
     """Return the contender after the rung and the evaluations that it took."""
-    plan = plan_from(contender.answers)
+    plan = planned(contender)
     hero = plan.ascendancy
     bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
     async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
@@ -165,23 +195,20 @@ async def _drafted(
         draft=draft.blueprint,
         out=draft.out,
         figures=[*contender.figures, *([] if draft.out else [figures_of(draft, rung + 1)])],
-        by_ascendancy=dict(draft.by_ascendancy),
+        by_ascendancy=dict(draft.by_ascendancy) or contender.by_ascendancy,
     )
     return ran, panel.trials
 
 
 async def _defended(
-    ctx: PhaseContext, contender: Contender, defence: SurvivabilityChoice, most: int
-) -> tuple[DraftFigures, int]:
-    """Return the figures of the contender's draft with the defence, and the evaluations that it took."""
-    draft = contender.draft
-    assert draft is not None, "it won"
-    plan = plan_from({**contender.answers, Q.SURVIVABILITY: defence})
-    hero = next((one for one in contender.ascendancies if one.ascendancy == draft.ascendancy), plan.ascendancy)
+    ctx: PhaseContext, contender: Contender, defence: SurvivabilityChoice
+) -> tuple[tuple[SurvivabilityChoice, Blueprint, DraftFigures], int]:
+    """Return the contender's build begun with the defence, its figures, and the evaluations that it took."""
+    assert contender.draft is not None, "it won"
     async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
-        search = search_context(ctx, replace(plan, ascendancy=hero), panel, draft)
-        measured = await defended(DraftWork(panel, search, most))
-        return figures_of(measured, len(RUNGS) + 1), panel.trials
+        search = search_context(ctx, planned(contender, defence), panel, contender.draft)
+        measured = await defended(DraftWork(panel, search))
+        return (defence, measured.blueprint, figures_of(measured, len(RUNGS) + 1)), panel.trials
 
 
 class RaceDrafts:
@@ -237,11 +264,7 @@ class RaceDrafts:
         if self._panel is None:
             self._panel = await self._stack.enter_async_context(open_parallel(self._ctx.engine, None, Sharing(1)))
         await self._panel.build(contender.draft)
-        plan = plan_from(contender.answers)
-        hero = next((one for one in contender.ascendancies if one.ascendancy == contender.draft.ascendancy), None)
-        search = search_context(
-            self._ctx, replace(plan, ascendancy=hero or plan.ascendancy), self._panel, contender.draft
-        )
+        search = search_context(self._ctx, planned(contender), self._panel, contender.draft)
         incumbent = await Incumbent.open(search, objective_for(search).without(*LEFT_TO_GEAR))
         return MoveExperimenter(search, incumbent, await MoveReader.of(search, incumbent))
 
@@ -254,14 +277,14 @@ class RaceDrafts:
         return changed(state, construction=changed(state.construction, notes=notes))
 
 
-def _halved(race: Race, ran: Sequence[Contender], evaluations: int, kept: int) -> Race:
-    """Return the race after a rung; those that do not go on keep their figures and lose their draft.
+def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, kept: int) -> Race:
+    """Return the race after one of its rungs; those that do not go on keep their figures and lose their draft.
 
     `kept`: how many drafts are left when the race is over.
     """
     rung = race.rungs + 1
     fine = sorted((one for one in ran if not one.out), key=lambda one: one.place)
-    is_last = rung == len(RUNGS)
+    is_last = rung == rungs
     most = max(1, kept) if is_last else max(2, min(FIELD[race.rungs], -(-len(fine) // 2)))
     now = {one.option.name: one for one in ran}
     found = changed(

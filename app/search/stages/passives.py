@@ -15,7 +15,7 @@ from app.model.groups import GroupRole
 from app.model.names import Effort
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
-from app.search.effort import LIMITS
+from app.search.effort import GROWING, LIMITS
 from app.search.gear.anoint import anoint
 from app.search.gear.jewels import JewelSearch, JewelSockets
 from app.search.incumbent import EPSILON, Incumbent
@@ -88,11 +88,10 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
 
 
 async def grow_tree(ctx: SearchContext) -> StageResult:
-    """Spend the passive points; a tree that is there already is thought over as well."""
+    """Spend the passive points before there is gear; what there is already stays, unless it is too much."""
     incumbent = await _opened(ctx)
-    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].growing)
+    search = await tree_search(ctx, incumbent, GROWING)
     await search.fit(ctx.demands.floors.passive_points)
-    await search.improve()
     return StageResult(
         incumbent.blueprint, label=f"{search.spent} of {ctx.demands.floors.passive_points} passive points spent"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from app.model.names import Demand, Effort, SubProblemName
 from app.search.base import SearchContext, StageResult
 from app.search.gear.loadout import draft_gear, optimise_gear
+from app.search.stages.first import Work, in_turn, roughly
 from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree
@@ -35,7 +36,7 @@ class SearchStage:
     label: str
     reads: frozenset[SubProblemName]
     follows: frozenset[str]
-    work: Callable[[SearchContext], Awaitable[StageResult]]
+    work: Work
     founds: bool = False
 
     async def run(self, ctx: SearchContext) -> StageResult:
@@ -46,7 +47,7 @@ class SearchStage:
 def _stage(
     name: str,
     label: str,
-    work: Callable[[SearchContext], Awaitable[StageResult]],
+    work: Work,
     reads: Iterable[SubProblemName] = (),
     follows: Iterable[str] = (),
     founds: bool = False,
@@ -56,20 +57,27 @@ def _stage(
 
 FOUNDATION = "foundation"
 
-STAGES: tuple[SearchStage, ...] = (
+BEGUN: tuple[SearchStage, ...] = (
     _stage(FOUNDATION, "laying the foundation", found, founds=True),
-    _stage("supports", "choosing supports", main_supports, [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING], [FOUNDATION]),
-    _stage("ascendancy", "spending ascendancy points", ascend, [Q.ASCENDANCY], [FOUNDATION]),
-    _stage("tree", "growing the passive tree", grow_tree, [Q.DAMAGE_SCALING, Q.SURVIVABILITY], [FOUNDATION]),
-    _stage("spirit", "reserving Spirit", persistent_skills, [Q.SPIRIT_ALLOCATION], [FOUNDATION]),
-    _stage("helpers", "adding helper skills", helper_skills, [Q.DAMAGE_DELIVERY], [FOUNDATION]),
+    _stage(
+        "supports", "choosing supports", roughly(main_supports), [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING], [FOUNDATION]
+    ),
+    _stage("ascendancy", "spending ascendancy points", roughly(ascend), [Q.ASCENDANCY], [FOUNDATION]),
+    _stage("tree", "growing the passive tree", roughly(grow_tree), [Q.DAMAGE_SCALING, Q.SURVIVABILITY], [FOUNDATION]),
     _stage(
         "gear",
         "crafting gear",
-        draft_gear,
+        roughly(draft_gear),
         [Q.DAMAGE_DELIVERY, Q.DAMAGE_SCALING, Q.SURVIVABILITY, Q.STAT_REQUIREMENTS, Q.RESOURCE_SUSTAIN],
         [FOUNDATION],
     ),
+)
+"""How a build begins (`app.search.stages.first`), a stage for each work. What the race's winner has of it is taken."""
+
+STAGES: tuple[SearchStage, ...] = (
+    *BEGUN,
+    _stage("spirit", "reserving Spirit", persistent_skills, [Q.SPIRIT_ALLOCATION], [FOUNDATION]),
+    _stage("helpers", "adding helper skills", helper_skills, [Q.DAMAGE_DELIVERY], [FOUNDATION]),
     _stage("recheck_supports", "checking supports again", main_supports, [Q.RESOURCE_SUSTAIN], ["gear", "tree"]),
     _stage("recheck_ascendancy", "checking ascendancy points again", ascend, [], ["gear", "tree"]),
     _stage("polish_tree", "polishing the passive tree", polish_tree, [Q.RESOURCE_SUSTAIN], ["gear", "supports"]),
@@ -86,12 +94,9 @@ async def quickly(ctx: SearchContext) -> StageResult:
 
     In a round for what a draft missed, supports are looked at again once there is gear.
     """
-    notes, blueprint = ctx.notes, ctx.blueprint
     again = (main_supports,) if ctx.plan.constraints else ()
-    for work in (found, main_supports, ascend, grow_tree, asked_skills, draft_gear, *again, finish):
-        result = await work(replace(ctx, blueprint=blueprint, notes=notes))
-        blueprint, notes = result.blueprint, notes.joined(result.notes)
-    return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name}: a first draft of everything")
+    works = (found, main_supports, ascend, grow_tree, asked_skills, draft_gear, *again, finish)
+    return await in_turn(ctx, works, f"{ctx.plan.delivery.skill_name}: a first draft of everything")
 
 
 QUICK: tuple[SearchStage, ...] = (_stage("draft", "drafting a whole build", quickly, Q, founds=True),)

@@ -15,10 +15,10 @@ from tests.unit.conflicts.conftest import make_case
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, run_all, stage, world
 
 
-async def test_a_gap_after_gear_is_provisional() -> None:
+async def test_a_gap_after_the_stage_that_follows_gear_is_provisional() -> None:
     stages = [*TOY_STAGES[:1], stage("gear", TOY_STAGES[3].work), *TOY_STAGES[1:]]
     engine, state = ArithmeticEngine(world()), fresh()
-    for _ in range(2):
+    for _ in range(3):
         state = (await ConstructPhase(Sharing(1), stages).run(context(engine, state))).state
 
     assert ConflictType.SURVIVABILITY_GAP in {c.type for c in state.conflicts}

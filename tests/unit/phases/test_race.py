@@ -25,9 +25,10 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.explore.race import RaceDrafts, RaceExplore
+from app.phases.explore.race import FIELD, RaceDrafts, RaceExplore
 from app.reasoning.base import ReasoningContext
-from app.search.drafts import NO_RATE
+from app.search.base import Plan
+from app.search.drafts import NO_RATE, begun_of, planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT
 from tests.fakes.arithmetic import ArithmeticEngine, World, active
@@ -79,7 +80,7 @@ async def raced(gems: list[str], sessions: int = 1, advises: bool = False, **req
     known = toys()
     inner = Inner()
     phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
-    for _ in range(6):
+    for _ in range(7):
         ctx = changed_context(context(ArithmeticEngine(known), state, **request), Starting(*gems, advises=advises))
         result = await phase.run(ctx)
         state = BuildState.from_yaml(result.state.to_yaml())
@@ -100,9 +101,9 @@ async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:
     assert inner.seen == [race]
     assert race.winner is not None
     assert race.winner.option.name == "skill13"
-    assert [sum(len(one.figures) >= rung for one in race.contenders) for rung in (1, 2, 3)] == [14, 6, 3]
+    assert [sum(len(one.figures) >= rung for one in race.contenders) for rung in (1, 2, 3, 4)] == [14, 6, 3, 2]
     assert state.construction.notes.evaluations == race.evaluations > 0
-    assert all(one.draft is None for one in race.contenders)
+    assert [one.option.name for one in race.contenders if one.draft is not None] == ["skill13"]
 
 
 async def test_moves_are_tried_on_what_is_left_of_the_race_and_paid_for() -> None:
@@ -111,15 +112,15 @@ async def test_moves_are_tried_on_what_is_left_of_the_race_and_paid_for() -> Non
     async with AsyncExitStack() as stack:
         drafts = RaceDrafts(ctx, stack)
         assert drafts.charged(state) == state, "nothing was tried"
-        assert (drafts.names, drafts.left) == (["skill13", "skill12", "skill11"], ON_DRAFTS[Effort.NORMAL])
+        assert (drafts.names, drafts.left) == (["skill13", "skill12"], ON_DRAFTS[Effort.NORMAL])
         move = RemoveSkill(op="remove_skill", skill="skill13")
         now, refused = await drafts.experiment("skill13", [[], [move]], ["DPS"])
         assert now.gain == 0
         assert now.figures["DPS"] > 0
         assert refused.problem == "the main skill stays"
-        (other,) = await drafts.experiment("skill11", [[]], ["DPS"])
+        (other,) = await drafts.experiment("skill12", [[]], ["DPS"])
         assert 0 < other.figures["DPS"] < now.figures["DPS"]
-        with pytest.raises(UnknownFact, match="no draft called 'arc'; there are skill13, skill12, skill11"):
+        with pytest.raises(UnknownFact, match="no draft called 'arc'; there are skill13, skill12"):
             await drafts.experiment("arc", [[]], ["DPS"])
         spent = await drafts.experiment("skill12", [[]] * 80, ["DPS"])
         assert [one.problem for one in (spent[0], spent[-1])] == ["", SPENT]
@@ -190,6 +191,7 @@ def hats() -> World:
         AffixFact(id=i, side="prefix", name=i, group=i, level=1, lines=[f"{life} life", f"0 {i}"], weight=1)
         for i, life in (("armour", 200), ("evasion", 700))
     ]
+    known.hosts = {"armour": "Armour", "evasion": "Evasion"}
     return known
 
 
@@ -201,7 +203,7 @@ async def defended(
     questions = {name: SubProblem(name=name) for name in Q} | {name: decided()[name] for name in known}
     phase, state = RaceExplore(inner, sessions), BuildState(sub_problems=questions)
     states: list[BuildState] = []
-    for _ in range(6):
+    for _ in range(7):
         result = await phase.run(changed_context(context(ArithmeticEngine(hats()), state, **request), reasoner))
         state = BuildState.from_yaml(result.state.to_yaml())
         if result.trigger is not None:
@@ -212,7 +214,7 @@ async def defended(
 
 async def test_the_winner_is_drafted_with_every_defence_and_nobody_else_is() -> None:
     states, inner = await defended(["skill01", "skill02", "skill03"])
-    assert [state.race.over for state in states if state.race] == [False, False, False, True]
+    assert [state.race.over for state in states if state.race] == [False, False, False, False, True]
     race = states[-1].race
     assert inner.seen == [race]
     assert race is not None
@@ -222,10 +224,35 @@ async def test_the_winner_is_drafted_with_every_defence_and_nobody_else_is() -> 
     found = race.winner.by_defence
     assert list(found) == ["life with armour", "life with evasion"]
     assert found["life with evasion"].ehp == found["life with armour"].ehp + 500
-    assert (states[-1].done, states[-1].total) == (4, 4)
+    assert (states[-1].done, states[-1].total) == (5, 5)
     assert "defences of skill03, best of 2: life with evasion" in states[-1].progress_label
     assert race.evaluations == states[-1].construction.notes.evaluations <= race.allowed
-    assert all(one.draft is None and one.defences == [] for one in race.contenders), "what is over is not kept"
+    assert all(one.defences == [] for one in race.contenders), "what is over is not kept"
+    assert [one.option.name for one in race.contenders if one.draft is not None] == ["skill03"]
+    assert race.winner.draft is not None
+    assert race.winner.draft.items["Helmet"].base == "Evasion", "construct goes on with the best of them"
+    assert race.winner.defence is not None
+    assert race.winner.defence.title == "life with evasion"
+
+
+async def test_construct_goes_on_with_what_the_race_began_and_with_nothing_else() -> None:
+    states, _ = await defended(["skill01", "skill02"])
+    race = states[-1].race
+    assert race is not None
+    assert race.winner is not None
+    plan = planned(race.winner)
+    assert plan.survivability.title == "life with evasion"
+    assert begun_of(race, plan) == race.winner.draft
+    others: list[Plan] = [
+        replace(plan, survivability=changed(plan.survivability, mitigation=["armour"])),
+        replace(plan, delivery=changed(plan.delivery, skill_id="skill01")),
+        replace(plan, ascendancy=changed(plan.ascendancy, ascendancy=None)),
+        replace(plan, scaling=changed(plan.scaling, excluded_nodes=[7])),
+    ]
+    assert [begun_of(race, other) for other in others] == [None] * 4
+    assert begun_of(None, plan) is None
+    early = [changed(one, figures=one.figures[:3]) for one in race.contenders]
+    assert begun_of(changed(race, contenders=early), plan) is None, "a draft of the third rung has no gear"
 
 
 async def test_a_skill_that_was_named_is_drafted_for_its_defence_alone() -> None:
@@ -247,7 +274,7 @@ async def test_a_skill_and_an_ascendancy_that_were_named_leave_the_defence_to_be
 async def test_drafts_stay_for_a_reasoner_that_tries_moves_after_defences_too() -> None:
     states, _ = await defended([f"skill{i:02}" for i in range(12)], advises=True)
     assert states[-1].race is not None
-    assert sum(one.draft is not None for one in states[-1].race.contenders) == 3
+    assert sum(one.draft is not None for one in states[-1].race.contenders) == FIELD[-1]
 
 
 async def test_below_sixty_passive_points_no_defence_is_compared() -> None:
