@@ -96,7 +96,7 @@ function B.ops.build(args)
 	end
 	local ready = prepared(blueprint)
 	B.loaded, B.states.held = false, {}
-	B.new_build()
+	B.have_new_build()
 	set_level(blueprint.level)
 	set_monsters(blueprint)
 	build.itemsTab.activeItemSet.useSecondWeaponSet = blueprint.weapon_set == 2

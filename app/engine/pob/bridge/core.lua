@@ -18,11 +18,26 @@ function B.take_prompt()
 	return prompt and (prompt:gsub("%^x%x%x%x%x%x%x", ""):gsub("%^%d", ""))
 end
 
+-- Whether the new build that a session finds was made before the fork, and nothing was done with it.
+local untouched = false
+
 function B.new_build()
+	untouched = false
 	newBuild()
 	local prompt = B.take_prompt()
 	if prompt then error("newBuild: " .. prompt, 0) end
 	main.popups = {}
+end
+
+-- The new build that every session shares until it uses it; made only once, because that takes longer than all else.
+function B.share_new_build()
+	B.new_build()
+	untouched = true
+end
+
+function B.have_new_build()
+	if not untouched then B.new_build() end
+	untouched = false
 end
 
 local function calculate_main()
@@ -125,6 +140,7 @@ end
 function B.dispatch(op, text)
 	local handler = B.ops[op]
 	if not handler then return "refused", "unknown operation " .. op end
+	if op ~= "build" then untouched = false end
 	local ok, result = xpcall(function() return handler(B.json.decode(text)) end, function(problem)
 		if type(problem) == "table" and problem.refused then return problem end
 		return { failed = tostring(problem) .. "\n" .. debug.traceback() }

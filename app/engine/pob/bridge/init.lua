@@ -13,6 +13,7 @@ end
 
 -- Frees what warming up has left behind: otherwise each session would keep it, and its first collection come late.
 function B.ops.rest()
+	B.share_new_build()
 	collectgarbage("collect")
 	collectgarbage("collect")
 	return "true"
