@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
+from app.engine.base import Session
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import (
     can_be_cut,
@@ -53,7 +55,6 @@ from app.search.objective import Guard, Objective, objective_for
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import PassiveGraph, ascendancy_graph, levelling_order, main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
-from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with
 from app.search.skills.supports import SupportSelection
@@ -103,41 +104,6 @@ def level_objective(ctx: SearchContext) -> Objective:
     return objective_for(ctx).without(Guard.RESISTANCE)
 
 
-async def drafts_of(ctx: SearchContext, panel: ParallelSession) -> list[LevelDraft]:
-    """Return the build of the context at the levels below its own, lowest first; a level without any skill has none.
-
-    First the characters, each on the passives that the finished build takes first; then their trees. The first tree is
-    that of one level, which nothing binds; those of lower levels are parts of it, those of higher ones have it as a
-    part. Each level but the lowest is the first one in turn, and the trees that come to most together are taken.
-    """
-    searches: list[LevelSearch] = []
-    for level in (one for one in LEVELS if one < ctx.demands.level):
-        demands = level_demands(ctx.demands, level)
-        own = [one for one in ctx.invariants.invariants if one.field != "with"]  # plain gear: nothing that was named
-        invariants = changed(ctx.invariants, invariants=own)
-        there = replace(ctx, session=panel, demands=demands, invariants=invariants)
-        search = LevelSearch(there, ctx.blueprint, searches[-1].draft if searches else None)
-        searches += [search] if await search.run() else []
-    firsts = range(len(searches))[1:] or range(len(searches))
-    ways = [await _trees(searches, first) for first in firsts]
-    order, drafts = list[int](), list[LevelDraft]()
-    for tree in max(ways, key=lambda way: sum(tree.score for tree in way), default=[]):
-        order = levelling_order(searches[0].graph, tree.owned, tree.worths.__getitem__, order)
-        drafts.append(replace(tree.draft, order=order))
-    return drafts
-
-
-async def _trees(searches: Sequence[LevelSearch], first: int) -> list[LevelTree]:
-    """Return the trees of all levels, that of the place `first` chosen first."""
-    places = range(len(searches))
-    trees: dict[int, LevelTree] = {}
-    for place in (*reversed(places[: first + 1]), *places[first + 1 :]):
-        inner = trees[place - 1].owned if place > first else frozenset[int]()
-        outer = trees[place + 1].owned if place < first else None
-        trees[place] = await searches[place].tree(inner, outer)
-    return [trees[place] for place in places]
-
-
 @dataclass(frozen=True)
 class LevelTree:
     """The tree of a level on its character: its passives, what each of them is worth, and the score of all."""
@@ -182,6 +148,12 @@ class LevelSearch:
         main = self.ctx.plan.delivery.skill_id == self._main.id
         self.draft = LevelDraft(self.ctx.demands.level, incumbent.blueprint, [], ascended, main, why)
         return True
+
+    def on(self, session: Session) -> LevelSearch:
+        """Return the search, its character made, for a session of its own."""
+        found = copy(self)
+        found.ctx = replace(self.ctx, session=session)
+        return found
 
     async def tree(self, inner: frozenset[int], outer: frozenset[int] | None) -> LevelTree:
         """Spend the points of the level on its character: on `inner` and more, among `outer` (None: all there are)."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 from app.core.errors import InvalidTransition
 from app.engine.base import Engine, Outputs, Session
 from app.model.blueprint import Blueprint, Change, Deallocate, Unequip, apply_changes
 from app.model.moves import Locks
 from app.model.stats import BuildReport, Inspection, Stats
+
+T = TypeVar("T")
 
 LARGEST_SHARE, LARGEST_ESTIMATE = 32, 200
 """More trials than this are asked in several calls: of an engine that calculates, and of one that estimates."""
@@ -122,6 +125,17 @@ async def open_parallel(
         if blueprint is not None:
             await parallel.build(blueprint)
         yield parallel
+
+
+async def seated(works: Sequence[Callable[[], Awaitable[T]]], seats: int) -> list[T]:
+    """Return what the works give, in their order, so many at once: each opens sessions of its own."""
+    free = asyncio.Semaphore(max(1, seats))
+
+    async def one(work: Callable[[], Awaitable[T]]) -> T:
+        async with free:
+            return await work()
+
+    return await asyncio.gather(*(one(work) for work in works))
 
 
 class LoadedSession:

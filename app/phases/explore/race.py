@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 from app.core.errors import UnknownFact
 from app.model.base import changed
@@ -24,10 +22,9 @@ from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
 from app.search.moves import MoveReader
 from app.search.objective import LEFT_TO_GEAR, objective_for
-from app.search.sessions import ParallelSession, Sharing, open_parallel
+from app.search.sessions import ParallelSession, Sharing, open_parallel, seated
 
 Q = SubProblemName
-T = TypeVar("T")
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
 """Questions that a race answers. Where skill and ascendancy are named, one draft runs it for its defences."""
 
@@ -47,7 +44,7 @@ FIELD = (6, 3, 2)
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
 
-BASIC, PER_POINT = 400, 20
+BASIC, PER_POINT = 300, 16
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 7/20 of it."""
 
 A_BUILD, A_POINT = 400, 6
@@ -97,7 +94,9 @@ class RaceExplore:
         for_drafts = race.allowed - race.for_builds - race.for_defences
         most = int(for_drafts * SHARES[race.rungs] / len(race.running)) if is_drafting else 0
         alone = len(race.contenders) == 1
-        found = await self._seated([partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in race.running])
+        found = await seated(
+            [partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in race.running], self.sessions
+        )
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
         return _halved(race, ran, made, rungs_of(ctx), _kept(ctx))
 
@@ -105,7 +104,7 @@ class RaceExplore:
         """Return the race once its winner is measured with each defence; it is begun with the first one."""
         best = race.standing[0]
         own, *others = best.defences
-        found = await self._seated([partial(_defended, ctx, best, defence) for defence in others])
+        found = await seated([partial(_defended, ctx, best, defence) for defence in others], self.sessions)
         measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
         choice, draft, _ = max(measured, key=lambda one: one[2].score)
         won = changed(
@@ -122,16 +121,6 @@ class RaceExplore:
             ),
             _kept(ctx),
         )
-
-    async def _seated(self, works: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
-        """Return what the works give, in order, as many at once as there are sessions."""
-        seats = asyncio.Semaphore(max(1, self.sessions))
-
-        async def one(work: Callable[[], Awaitable[T]]) -> T:
-            async with seats:
-                return await work()
-
-        return await asyncio.gather(*(one(work) for work in works))
 
 
 def rungs_of(ctx: PhaseContext) -> int:

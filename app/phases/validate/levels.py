@@ -23,7 +23,8 @@ from app.phases.validate.guide import passive_steps
 from app.phases.validate.judgement import measured_afresh
 from app.search.base import plan_of
 from app.search.gear.legality import shopping_list
-from app.search.levels import LEVELS, LevelDraft, drafts_of
+from app.search.levelling import characters_of, nested
+from app.search.levels import LEVELS, LevelDraft
 from app.search.sessions import USUAL, Sharing, open_parallel
 
 _log = logging.getLogger(__name__)
@@ -73,8 +74,8 @@ class WithLoadouts:
         assert state.stats is not None
         assert state.guide is not None
         async with open_parallel(ctx.engine, None, self.sharing) as panel:
-            search = search_context(ctx, plan_of(state.sub_problems), panel, state.blueprint)
-            drafts = await drafts_of(search, panel)
+            characters = await characters_of(search_context(ctx, plan_of(state.sub_problems), panel, state.blueprint))
+        drafts, tried = await nested(characters, ctx.engine, self.sharing.sessions)
         if not drafts:
             return changed(state, guide=changed(state.guide, no_loadouts=NO_SKILL)), xml
         nodes = {node.id: node for node in await ctx.engine.facts.nodes()}
@@ -90,10 +91,12 @@ class WithLoadouts:
             loadout = await _told(ctx, draft, stats, inspection)
             told.append(changed(loadout, changes=changes_at(draft, before, nodes)))
         last = LevelDraft(state.blueprint.level, finished, [], [], True, "the finished build")
-        made = await _told(ctx, last, state.stats, Inspection())
-        told.append(changed(made, title=f"{FINAL} {last.level}", changes=changes_at(last, drafts[-1], nodes)))
+        whole = await _told(ctx, last, state.stats, Inspection())
+        told.append(changed(whole, title=f"{FINAL} {last.level}", changes=changes_at(last, drafts[-1], nodes)))
         guide = changed(state.guide, loadouts=told, no_loadouts="", **passive_steps(finished, nodes))
-        notes = changed(state.construction.notes, evaluations=state.construction.notes.evaluations + panel.trials)
+        notes = changed(
+            state.construction.notes, evaluations=state.construction.notes.evaluations + panel.trials + tried
+        )
         state = changed(state, blueprint=finished, guide=guide, construction=changed(state.construction, notes=notes))
         return state, with_loadouts(without_levelling(xml), f"{FINAL} {last.level}", files, level_by_points=exact)
 
