@@ -42,7 +42,7 @@ from app.search.gear.bases import (
 )
 from app.search.gear.pool import SlotPool, best_tiers, plain_item, slot_pool, wording
 from app.search.gear.search import GearSearch, UniqueSelection, as_item, measured_alone, wearable
-from app.search.gear.unique_jewels import holds_named
+from app.search.gear.unique_jewels import alike_anywhere, holds_named
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
@@ -136,7 +136,10 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     await AttributeSearch(incumbent, await main_graph(ctx), limits.at_once).run()
     search = GearSearch(incumbent, pools, unwanted(ctx), limits.gear_gap)
     await search.start()
-    known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools) if limits.uniques else [])
+    sockets = [pool.slot for pool in search.pools if pool.slot.startswith(JEWEL_SLOT)]
+    uniques = await wearable(ctx, search.pools) if limits.uniques else []
+    uniques += await alike_anywhere(ctx, incumbent, sockets) if limits.uniques else []
+    known, alone = await measured_alone(incumbent, uniques)
     await search.craft(limits.gear_rounds if thorough else limits.gear_again)
     selection = UniqueSelection(search, known, alone)
     if known:

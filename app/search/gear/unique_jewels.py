@@ -62,6 +62,18 @@ async def jewels_to_try(ctx: SearchContext) -> list[UniqueFact]:
     return sorted(found, key=lambda fact: (fact.name, fact.base))
 
 
+async def alike_anywhere(ctx: SearchContext, incumbent: Incumbent, slots: Sequence[str]) -> list[GearItem]:
+    """Return the unique jewels without a radius, for the first of the sockets: they do the same in every other.
+
+    So they can be chosen together with all other gear, which pays for what they cost: a skill of a higher level costs
+    more. None where the tier allows no uniques.
+    """
+    if not slots or ctx.demands.floors.gear.max_uniques == 0:
+        return []
+    facts = [fact for fact in await jewels_to_try(ctx) if not as_item(fact, JEWEL_SLOT).has_radius]
+    return [item for fact in facts for item in await versions(incumbent, fact, sorted(slots)[:1])]
+
+
 async def versions(incumbent: Incumbent, fact: UniqueFact, slots: Sequence[str]) -> list[GearItem]:
     """Return the jewel for each of the slots, with those of its lines of choice that are worth most there.
 

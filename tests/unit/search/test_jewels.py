@@ -16,7 +16,7 @@ from app.search.effort import LIMITS
 from app.search.gear.jewel_choice import JewelChoice, short_list
 from app.search.gear.legality import gear_findings, shopping_list
 from app.search.gear.pool import GearOption
-from app.search.gear.unique_jewels import jewels_to_try, named_jewels, seat_named, sensible
+from app.search.gear.unique_jewels import alike_anywhere, jewels_to_try, named_jewels, seat_named, sensible
 from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph, near_jewels, reached, with_sockets
 from tests.fakes.arithmetic import World, WorldFacts, active, node
@@ -189,3 +189,15 @@ def test_the_short_list_has_the_best_of_both_sides() -> None:
 
 def test_quick_effort_leaves_jewels_as_they_are() -> None:
     assert LIMITS[Effort.QUICK].jewels == 0 < LIMITS[Effort.NORMAL].jewels < LIMITS[Effort.DEEP].jewels
+
+
+async def test_jewels_without_a_radius_are_chosen_with_all_other_gear(context: Context) -> None:
+    """In one socket, because they do the same in any; those with a radius wait until the tree is final."""
+    around = jewel("Around", "50 inc", head=["Radius: Small"])
+    ctx = context(world(GOOD, FEW, around), BUILD, **tier(GearTier.ENDGAME))
+    incumbent = await Incumbent.open(ctx)
+    found = await alike_anywhere(ctx, incumbent, ["Jewel 4", "Jewel 3"])
+    assert [(item.title, item.slot) for item in found] == [("Few", "Jewel 3"), ("Good", "Jewel 3")]
+    assert await alike_anywhere(ctx, incumbent, []) == []
+    none = context(world(GOOD), BUILD, **tier(GearTier.STARTER))
+    assert await alike_anywhere(none, await Incumbent.open(none), ["Jewel 3"]) == []
