@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf, isfinite
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.named import named_in
@@ -77,8 +78,8 @@ async def alike_anywhere(ctx: SearchContext, incumbent: Incumbent, slots: Sequen
 async def versions(incumbent: Incumbent, fact: UniqueFact, slots: Sequence[str]) -> list[GearItem]:
     """Return the jewel for each of the slots, with those of its lines of choice that are worth most there.
 
-    Of lines that are worth the same, those come first that the engine shows it with. A line that the engine counts as
-    nothing is no better than none, so a jewel with such a one is left out unless all are so.
+    Of lines that are worth the same, those come first that the engine shows it with; so of a jewel with more lines than
+    anybody chooses from, none is tried.
     """
     if not fact.choices:
         return [as_item(fact, slot) for slot in slots]
@@ -99,7 +100,8 @@ def sensible(fact: UniqueFact, blueprint: Blueprint) -> list[str]:
 async def _best(incumbent: Incumbent, fact: UniqueFact, slot: str, lines: Sequence[str]) -> list[str]:
     """Return the lines, the one first that is worth most alone."""
     gains = await incumbent.gains([[Equip(item=_with(fact, [line], slot))] for line in lines])
-    return [lines[i] for i in sorted(range(len(lines)), key=lambda i: (-round(gains[i] / EPSILON), i))]
+    rank = [-round(gain / EPSILON) if isfinite(gain) else inf for gain in gains]
+    return [lines[i] for i in sorted(range(len(lines)), key=lambda i: (rank[i], i))]
 
 
 def _with(fact: UniqueFact, lines: Sequence[str], slot: str) -> GearItem:
