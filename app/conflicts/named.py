@@ -24,6 +24,9 @@ _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _SPIRIT = SubProblemName.SPIRIT_ALLOCATION
 _ASCENDANCY = SubProblemName.ASCENDANCY
 
+TIMELESS: Final = "Timeless Jewel"
+"""The base of jewels that change every passive around them in a way that Path of Building does not calculate yet."""
+
 _OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
 _OWN = {
     "class": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the class asked for"),
@@ -128,8 +131,10 @@ def _why_not(case: Case, thing: Thing) -> str:
         return f"{thing.name} can be used from level {level_required(gem)}, the character is {case.level}"
     if node is not None and node.ascendancy not in (None, case.blueprint.ascendancy):
         return f"{thing.name} belongs to the ascendancy {node.ascendancy}"
-    if _is_jewel(case, thing):
-        return f"not in the file; unique jewels are not set, put {thing.name} into a socket by hand"
+    if thing.kind is ThingKind.UNIQUE and thing.id == TIMELESS:
+        return f"not in the file; {case.stats.engine.name} does not calculate what {thing.name} does"
+    if _is_jewel(case, thing) and not any(_is_socket(case, one.id) for one in case.blueprint.nodes):
+        return f"not in the file; the passive points reach no jewel socket for {thing.name}"
     return f"not in the file; what was chosen instead measured better or {thing.name} does not fit"
 
 
@@ -138,11 +143,16 @@ def _is_jewel(case: Case, thing: Thing) -> bool:
     return thing.kind is ThingKind.UNIQUE and base is not None and base.type == "Jewel"
 
 
+def _is_socket(case: Case, node: int) -> bool:
+    fact = case.nodes.get(node)
+    return fact is not None and fact.kind == "socket"
+
+
 def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
     """Yield what re-opens the question that owns the thing."""
     thing = known[0]
     values = Details(source=thing.name)
-    if _is_jewel(case, thing):
+    if thing.kind is ThingKind.UNIQUE and thing.id == TIMELESS:
         return
     gem = case.gems.get(thing.id)
     if thing.kind is ThingKind.SKILL and gem is not None and gem.spirit > 0:
@@ -153,7 +163,7 @@ def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
         if thing.kind is ThingKind.SUPPORT and not case.asked("skill"):
             other = f"a main skill that {thing.name} can support"
             yield advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, other, values)
-    elif thing.kind in (ThingKind.KEYSTONE, ThingKind.NOTABLE):
+    elif thing.kind in (ThingKind.KEYSTONE, ThingKind.NOTABLE) or _is_jewel(case, thing):
         text = f"spend all passive points anew, {thing.name} first"
         yield advice("asked_passive", _SCALING, Demand.FEWER_POINTS, text, values)
     else:

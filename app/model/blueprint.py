@@ -73,6 +73,12 @@ class GearItem(Model):
     active: bool = True
 
     @property
+    def has_radius(self) -> bool:
+        """Whether it is a jewel that acts through the passives around its socket."""
+        told = self.base.startswith("Time-Lost") or "\nRadius: " in (self.text or "")
+        return told and self.slot.startswith(JEWEL_SLOT)
+
+    @property
     def allocated(self) -> list[str]:
         """The notables that it allocates: what it is anointed with, then what its text says."""
         said = [name.strip() for name in _ALLOCATES.findall(self.text or "")]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from app.model.base import Model
+
+_TAG = re.compile(r"\{[^}]*\}")
+"""Marks of a line in an item's text: its roll, where it comes from."""
 
 AttributeName = Literal["str", "dex", "int"]
 NodeKind = Literal["normal", "notable", "keystone", "socket", "attribute", "start", "ascendancy_start"]
@@ -134,6 +139,8 @@ class UniqueFact(Model):
     """A unique item; `text` is what `GearItem.text` takes (current version, middle rolls).
 
     `source`: where it comes from in the engine's words ("Drops from ..."), empty for what may drop anywhere.
+    `limit`: how many of the name count on one character, 0 = any number. `choices`: lines as they stand in `text`, of
+    which one such jewel has `chosen`, another others.
     """
 
     name: str
@@ -144,6 +151,21 @@ class UniqueFact(Model):
     lines: list[str] = Field(default_factory=list)
     unparsed: int = 0
     source: str = ""
+    limit: int = 0
+    choices: list[str] = Field(default_factory=list)
+    chosen: int = 0
+
+    def text_with(self, chosen: Sequence[str]) -> str:
+        """Return the text of one that has these of its choices, in place of those that `text` shows."""
+        fixed = [line for line in self.text.split("\n") if line not in self.choices]
+        place = next(i for i, line in enumerate(fixed) if line.startswith("Implicits: ")) + 1
+        return "\n".join([*fixed[:place], *chosen, *fixed[place:]])
+
+    def lines_in(self, text: str) -> list[str]:
+        """Return what one of this text says: the lines that all have, and those of the choices that it has."""
+        told, plain = text.split("\n"), {line: _TAG.sub("", line) for line in self.choices}
+        fixed = [line for line in self.lines if line not in plain.values()]
+        return [*(plain[line] for line in self.choices if line in told), *fixed]
 
 
 class RuneFact(Model):

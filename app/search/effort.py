@@ -23,7 +23,8 @@ class SearchLimits:
     per point. `short_list`: how many supports go on after each was tried alone. `exchanges`: whether supports are
     exchanged once a set is full. `uniques`: whether unique items that nobody named are tried. `all_jewels`: whether
     affixes of jewels are tried that do not speak of the plan's words. `at_once`: whether attribute passives are
-    switched together. `anoints`: notables that are tried on the amulet.
+    switched together. `anoints`: notables that are tried on the amulet. `jewels`: candidates that are
+    measured to give sockets other jewels than rare ones without a radius.
     """
 
     polishing: TreeLimits
@@ -37,6 +38,7 @@ class SearchLimits:
     all_jewels: bool = True
     at_once: bool = False
     anoints: int = 160
+    jewels: int = 800
 
 
 LIMITS: Mapping[Effort, SearchLimits] = {
@@ -52,6 +54,7 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         all_jewels=False,
         at_once=True,
         anoints=16,
+        jewels=0,
     ),
     Effort.NORMAL: SearchLimits(polishing=TreeLimits(reach=10, trials=4000)),
     Effort.DEEP: SearchLimits(
@@ -60,6 +63,7 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         gear_again=3,
         width=16,
         anoints=1000,
+        jewels=3000,
     ),
 }
 """What is chosen before there is gear has the bounds of a quick build whatever the effort (`stages.first`)."""

@@ -10,7 +10,7 @@ from app.engine.base import Outputs, Session
 from app.model.blueprint import MANA_FLASK, Blueprint, Change, Deallocate, SetMain, apply_changes
 from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import Attribute
-from app.model.stats import DPS, Inspection
+from app.model.stats import DPS, RESISTANCES, Inspection
 from app.search.base import SearchContext
 from app.search.objective import Objective, objective_for
 
@@ -64,6 +64,11 @@ class Incumbent:
     async def gains(self, candidates: Sequence[Sequence[Change]]) -> list[float]:
         """Return how much each candidate would raise the score; minus infinity when it cannot be tried."""
         return [self.objective.score(outputs) - self.score for outputs in await self.outputs_of(candidates)]
+
+    def keeps_resistances(self, outputs: Mapping[str, float]) -> bool:
+        """Return whether with these figures capped resistances stay capped, and others do not fall."""
+        wanted = self.objective.floors.resistance.good
+        return all(outputs.get(key, 0.0) >= min(wanted, self.outputs.get(key, 0.0)) for key in RESISTANCES)
 
     async def commit(self, changes: Sequence[Change]) -> float:
         """Commit the changes and return the gain; passives that the engine drops leave the blueprint too."""

@@ -167,11 +167,12 @@ def _further(item: GearItem, pool: SlotPool, kind: str) -> list[Named]:
 
 
 def _jewels(incumbent: Incumbent, nodes: Mapping[int, NodeFact]) -> list[Named]:
-    """Return each different jewel once more, in a socket that is not allocated."""
+    """Return each different jewel but the unique ones once more, in a socket that is not allocated."""
     owned = {node.id for node in incumbent.blueprint.nodes}
     free = sorted(n.id for n in nodes.values() if n.kind == "socket" and n.ascendancy is None and n.id not in owned)
     worn = [item for slot, item in sorted(incumbent.blueprint.items.items()) if slot.startswith(JEWEL_SLOT)]
-    different = {(item.base, str(item.prefixes), str(item.suffixes), item.text): item for item in worn}
+    common = [item for item in worn if item.rarity != "UNIQUE"]
+    different = {(item.base, str(item.prefixes), str(item.suffixes), item.text): item for item in common}
     if not free:
         return []
     bought = Allocate(nodes=[PassiveNode(id=free[0])])

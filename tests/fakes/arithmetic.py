@@ -181,11 +181,13 @@ class ArithmeticSession:
         """Affixes, runes and uniques do what their lines say, amulets what they are anointed with; bases do nothing."""
         world = self._engine.world
         said = {**{a.id: a.lines for a in world.affixes}, **{r.name: r.lines for r in world.runes}}
-        said |= {u.name: u.lines for u in world.uniques}
+        said |= {u.name: u.lines for u in world.uniques if not u.choices}
+        chosen = {u.name: u for u in world.uniques if u.choices}
         found: list[str] = []
         for item in blueprint.items.values():
             names = [*(roll.id for roll in (*item.prefixes, *item.suffixes)), *item.runes, item.title]
             found += [line for name in names for line in said.get(name, [])]
+            found += chosen[item.title].lines_in(item.text or "") if item.title in chosen else []
             owned = {n.id for n in blueprint.nodes}
             anointed = [n for n in world.nodes if n.name == item.anoint and n.id not in owned]
             found += [line for n in anointed for line in n.mods]

@@ -30,7 +30,7 @@ EMOTIONS = {
 
 _PER_SIDE = {"NORMAL": 0, "MAGIC": 1, "RARE": 3}
 _SMALL = {"Jewel": 2, "Flask": 1, "Charm": 1}
-_FIELD = re.compile(r"^(Item Level|Quality|Sockets|Rune|Implicits|Prefix|Suffix|Rarity|Crafted): ?(.*)$")
+_FIELD = re.compile(r"^(Item Level|Quality|Sockets|Rune|Implicits|Prefix|Suffix|Rarity|Crafted|Radius): ?(.*)$")
 _HEADER = re.compile(r"^(?:[A-Z][A-Za-z ]{2,24}: |Requires (?:Level|Class) |Corrupted$|Limited to)")
 """What PoB writes between the name and the modifiers of an item: "Armour: 120", "Unique ID: ..."."""
 
@@ -54,6 +54,7 @@ class Item:
     enchants: list[str] = field(default_factory=list)
     implicits: list[str] = field(default_factory=list)
     explicits: list[str] = field(default_factory=list)
+    radius: str = ""
 
 
 def illegal_items(xml: bytes, home: Path, tier: str) -> list[str]:
@@ -106,6 +107,8 @@ def _put(item: Item, key: str, value: str, implicits: int) -> int:
             item.quality = int(value.strip("+%"))
         case "Sockets":
             item.sockets = value.count("S")
+        case "Radius":
+            item.radius = value
         case "Rune":
             item.runes += [value] if value != "None" else []
         case "Prefix" | "Suffix":
@@ -143,6 +146,8 @@ def _body_faults(item: Item, base: Base, level: int) -> list[str]:
         faults.append(f"quality {item.quality}")
     if item.sockets > base.sockets:
         faults.append(f"{item.sockets} sockets, {base.sockets} can be made")
+    small = "Small" if base.tags & {"radius_jewel"} else ""
+    faults += [f"radius {item.radius or 'none'}"] if item.rarity != "UNIQUE" and item.radius != small else []
     faults += _line_faults(item.implicits, [line for line in base.implicits if line]) if item.rarity != "UNIQUE" else []
     return faults
 

@@ -91,9 +91,8 @@ def tables(home: Path) -> Tables:
     data = home / "src" / "Data"
     lua = luajit21.LuaRuntime(unpack_returned_tuples=True)
     affixes = {name: _affixes(_load(lua, data / f"Mod{name}.lua")) for name in ("Item", "Jewel", "Flask", "Charm")}
-    return Tables(
-        _bases(lua, data), affixes, _runes(_load(lua, data / "ModRunes.lua")), _uniques(lua, data), _recipes(lua, home)
-    )
+    uniques = _uniques(lua, data) | _generated(lua, data)
+    return Tables(_bases(lua, data), affixes, _runes(_load(lua, data / "ModRunes.lua")), uniques, _recipes(lua, home))
 
 
 def _recipes(lua: Any, home: Path) -> dict[str, list[tuple[str, ...]]]:
@@ -116,13 +115,19 @@ def _list(table: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def _granted(mod: Any) -> str:
+    """Return what stands before a line that a jewel gives to the passives around it."""
+    kind = {1: "Small", 2: "Notable"}.get(mod["nodeType"])
+    return f"{kind} Passive Skills in Radius also grant " if kind else ""
+
+
 def _affixes(table: Any) -> dict[str, Affix]:
     return {
         str(key): Affix(
             side=str(mod["type"]),
             group=str(mod["group"] or key),
             level=int(mod["level"] or 1),
-            lines=tuple(line for text in _list(mod) for line in str(text).split("\n")),
+            lines=tuple(f"{_granted(mod)}{line}" for text in _list(mod) for line in str(text).split("\n")),
             weights=tuple(zip(map(str, _list(mod["weightKey"])), map(float, _list(mod["weightVal"])), strict=True)),
         )
         for key, mod in table.items()
@@ -175,3 +180,18 @@ def _uniques(lua: Any, data: Path) -> dict[str, list[Unique]]:
             level = max((int(match[1]) for line in lines if (match := _LEVEL.match(line))), default=0)
             found.setdefault(lines[0], []).append(Unique(lines[1], level, tuple(lines[2:])))
     return found
+
+
+def _generated(lua: Any, data: Path) -> dict[str, list[Unique]]:
+    """Two jewels that PoB makes up from its tables: each has some of many lines."""
+    exclusive = _affixes(_load(lua, data / "ModItemExclusive.lua"))
+    around = [line for name, affix in exclusive.items() if name.startswith("UniqueJewelRadius") for line in affix.lines]
+    skills = {str(gem["name"]) for gem in _load(lua, data / "Gems.lua").values()}
+    levels = [f"+(1-3) to Level of all {name} Skills" for name in sorted(skills)]
+    return {
+        "Against the Darkness": [Unique("Time-Lost Diamond", 0, (_ZAROKH, *around))],
+        "Prism of Belief": [Unique("Diamond", 0, (_ARBITER, *levels, "Corrupted"))],
+    }
+
+
+_ZAROKH, _ARBITER = "Source: Drops from Zarokh", "Source: Drops from the Arbiter"

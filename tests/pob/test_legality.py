@@ -165,3 +165,57 @@ def test_the_script_says_what_is_wrong(pob_path: Path, tmp_path: Path, capsys: p
     assert main(["starter", str(bad)]) == 1
     assert "quality 99" in capsys.readouterr().out
     assert main(["golden", str(good)]) == 2
+
+
+RADIUS = """Rarity: RARE
+Probe
+Time-Lost Sapphire
+Crafted: true
+Prefix: {range:0.500}JewelRadiusLargeSize
+Prefix: {range:0.500}JewelRadiusSpellDamage
+Suffix: {range:0.500}JewelRadiusSmallNodeEffect
+Item Level: 45
+Quality: 0
+Radius: Small
+Implicits: 0
+Upgrades Radius to Large
+Small Passive Skills in Radius also grant 2% increased Spell Damage
+20% increased Effect of Small Passive Skills in Radius"""
+PRISM = """Rarity: UNIQUE
+Prism of Belief
+Diamond
+LevelReq: 0
+Limited to: 1
+Implicits: 0
+{range:0.5}+(1-3) to Level of all Spark Skills
+Corrupted"""
+DARKNESS = """Rarity: UNIQUE
+Against the Darkness
+Time-Lost Diamond
+Radius: Small
+Limited to: 1
+Implicits: 0
+Small Passive Skills in Radius also grant 1% increased maximum Life
+{range:0.5}Notable Passive Skills in Radius also grant +(8-12) to Spirit"""
+
+
+@pytest.mark.parametrize(
+    ("item", "tier", "fault"),
+    [
+        (RADIUS, "endgame", ""),
+        (RADIUS.replace("Radius: Small", "Radius: Large"), "endgame", "radius Large"),
+        (RADIUS.replace("Radius: Small\n", ""), "endgame", "radius none"),
+        (RADIUS.replace("Time-Lost Sapphire", "Sapphire"), "endgame", "cannot spawn on the base"),
+        (RADIUS.replace("also grant 2%", "also grant 3%"), "endgame", "its range is"),
+        (RADIUS.replace("SpellDamage", "Armour"), "endgame", "JewelRadiusArmour: cannot spawn on the base"),
+        (PRISM, "endgame", ""),
+        (PRISM, "mid", "mid: Source"),
+        (PRISM.replace("Spark", "Spork"), "endgame", "is not one of its lines"),
+        (PRISM.replace("(1-3)", "4"), "endgame", "is not one of its lines"),
+        (DARKNESS, "endgame", ""),
+        (DARKNESS.replace("Notable Passive", "Small Passive"), "endgame", "is not one of its lines"),
+    ],
+)
+def test_jewels_with_a_radius_and_those_of_many_lines(item: str, tier: str, fault: str, pob_path: Path) -> None:
+    found = judged(item, pob_path, tier, 90)
+    assert fault in found if fault else not found, found

@@ -10,7 +10,7 @@ import pytest
 from app.engine.process import ProcessEngine
 from app.knowledge.named import names_in
 from app.knowledge.words import phrase
-from app.model.blueprint import Blueprint
+from app.model.blueprint import JEWEL_SLOT, Blueprint
 from app.model.state import BuildState
 from tests.fakes.construction import constructed
 
@@ -49,3 +49,12 @@ async def test_without_skeletons_flasks_and_spirit_gems(engine: ProcessEngine) -
     assert not any(slot.startswith("Flask") for slot in blueprint.items)
     gems = {gem.id: gem for gem in await engine.facts.gems()}
     assert not any(gems[gem.gem_id].spirit for group in blueprint.groups for gem in group.gems)
+
+
+async def test_a_unique_jewel_sits_in_a_socket_that_is_reached_for_it(engine: ProcessEngine) -> None:
+    """With the line for the skill that is played; a jewel that is not calculated is left out."""
+    _, blueprint, names = await built(engine, "spark sorceress", with_=["Prism of Belief", "Undying Hate"])
+    [(slot, jewel)] = [(s, item) for s, item in blueprint.items.items() if item.title == "Prism of Belief"]
+    assert int(slot.removeprefix(JEWEL_SLOT)) in {node.id for node in blueprint.nodes}
+    assert "to Level of all Spark Skills" in (jewel.text or "")
+    assert phrase("Undying Hate") not in names

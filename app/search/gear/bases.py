@@ -23,6 +23,8 @@ FLASK_SLOTS = {LIFE_FLASK: "Life", MANA_FLASK: "Mana"}
 ATTRIBUTE_JEWELS = frozenset({"Ruby", "Emerald", "Sapphire"})
 JEWEL_BASES = ATTRIBUTE_JEWELS | {"Diamond"}
 """Jewels that act wherever they sit, without a radius: those of one attribute, and the one of all."""
+RADIUS_JEWELS = frozenset({"Time-Lost Ruby", "Time-Lost Emerald", "Time-Lost Sapphire"})
+"""Jewels that act through the passives around their socket; the one of all attributes is left to uniques."""
 TWO_HANDED = frozenset({"Bow", "Crossbow", "Staff", "Talisman", "Two Hand Axe", "Two Hand Mace", "Two Hand Sword"})
 _RARE_TAGS = frozenset({"demigods", "not_for_sale", "runeforged"})
 _ODD = re.compile(r"modifiers? allowed|\{variant|as though|maximum quality|skill slot", re.IGNORECASE)

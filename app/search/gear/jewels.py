@@ -65,10 +65,13 @@ def plain_jewel(pool: SlotPool) -> GearItem:
     return plain_item(pool.slot, next(iter(pool.bases.values())), pool.item_level)
 
 
-def filled(pool: SlotPool, worth: Mapping[str, float]) -> GearItem:
-    """Return a jewel with the affixes that are worth most alone (per id), as many as a jewel of the tier holds."""
-    jewel = plain_jewel(pool)
-    options = [option for option in pool.options() if option.kind in ("prefix", "suffix")]
+def filled(pool: SlotPool, worth: Mapping[str, float], start: GearItem | None = None) -> GearItem:
+    """Return a jewel with the affixes that are worth most alone (per id), as many as a jewel of the tier holds.
+
+    `start`: what it has already; a plain jewel otherwise.
+    """
+    jewel = start or plain_jewel(pool)
+    options = [option for option in pool.options() if option.kind in ("prefix", "suffix") and option.id in worth]
     for option in sorted(options, key=lambda o: (-worth[o.id], o)):
         affixes = len(jewel.prefixes) + len(jewel.suffixes)
         if worth[option.id] > EPSILON and affixes < pool.total and has_room(jewel, option, pool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -217,11 +217,24 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
             problems = text_problems(item, uniques, limits, blueprint.level)
         problems += anoint_problems(item, bases.get(item.base), recipes, limits)
         findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
+    findings += _beyond_limits(items, uniques)
     worn = [item for item in items if item.rarity == "UNIQUE" and not is_named(item, limits)]
     if len(worn) > limits.max_uniques:
         reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"
         findings.append(ItemFinding(slot=worn[-1].slot, line=worn[-1].title, reason=reason))
     return findings
+
+
+def _beyond_limits(items: Sequence[GearItem], uniques: Iterable[UniqueFact]) -> list[ItemFinding]:
+    """Return a fault for each name of which more are worn than one character can use."""
+    limits = {fact.name: fact.limit for fact in uniques if fact.limit}
+    worn = [item for item in items if item.rarity == "UNIQUE" and item.title in limits]
+    last = {item.title: (item, sum(other.title == item.title for other in worn)) for item in worn}
+    return [
+        ItemFinding(slot=item.slot, line=name, reason=f"{count} are worn, {limits[name]} can be used")
+        for name, (item, count) in sorted(last.items())
+        if count > limits[name]
+    ]
 
 
 async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, Any]]:
@@ -239,7 +252,8 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
     for item in items:
         unique = uniques.get((item.title, item.base)) if item.rarity == "UNIQUE" else None
         if unique is not None and unique.lines:
-            lines = [{"side": "unique", "name": item.title, "text": line} for line in unique.lines]
+            said = unique.lines_in(item.text or "") if unique.choices else unique.lines
+            lines = [{"side": "unique", "name": item.title, "text": line} for line in said]
         else:
             affixes = known[item.base].affixes if item.base in known else {}
             has = [affixes[roll.id] for roll in (*item.prefixes, *item.suffixes) if roll.id in affixes]

@@ -42,6 +42,7 @@ from app.search.gear.bases import (
 )
 from app.search.gear.pool import SlotPool, best_tiers, plain_item, slot_pool, wording
 from app.search.gear.search import GearSearch, UniqueSelection, as_item, measured_alone, wearable
+from app.search.gear.unique_jewels import alike_anywhere, holds_named
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
@@ -135,7 +136,10 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
     await AttributeSearch(incumbent, await main_graph(ctx), limits.at_once).run()
     search = GearSearch(incumbent, pools, unwanted(ctx), limits.gear_gap)
     await search.start()
-    known, alone = await measured_alone(incumbent, await wearable(ctx, search.pools) if limits.uniques else [])
+    sockets = [pool.slot for pool in search.pools if pool.slot.startswith(JEWEL_SLOT)]
+    uniques = await wearable(ctx, search.pools) if limits.uniques else []
+    uniques += await alike_anywhere(ctx, incumbent, sockets) if limits.uniques else []
+    known, alone = await measured_alone(incumbent, uniques)
     await search.craft(limits.gear_rounds if thorough else limits.gear_again)
     selection = UniqueSelection(search, known, alone)
     if known:
@@ -155,13 +159,17 @@ async def optimise_gear(ctx: SearchContext, thorough: bool = True) -> StageResul
 
 
 async def pools_of(ctx: SearchContext) -> list[SlotPool]:
-    """Return the pools of all slots that are worn, and of all allocated jewel sockets, in a fixed order."""
+    """Return the pools of all slots that are worn, and of the jewel sockets that are allocated, in a fixed order.
+
+    A socket with a jewel that the user named has none.
+    """
     bases = usable(await ctx.engine.facts.bases(), ctx)
     options = await _slot_bases(ctx, bases)
     options |= await _best_hands(ctx, bases, [])
     jewels = sorted((b for b in bases if b.name in JEWEL_BASES), key=lambda base: base.name)
     sockets = {node.id for node in await ctx.engine.facts.nodes() if node.kind == "socket"}
     allocated = sorted(node.id for node in ctx.blueprint.nodes if node.id in sockets)
+    allocated = [node for node in allocated if not holds_named(ctx, ctx.blueprint, f"{JEWEL_SLOT}{node}")]
     options |= {f"{JEWEL_SLOT}{node}": jewels for node in allocated}
     taken = await taken_slots(ctx, await named_uniques(ctx))
     pools = [
@@ -181,9 +189,9 @@ async def pools_of(ctx: SearchContext) -> list[SlotPool]:
 async def named_uniques(ctx: SearchContext) -> list[GearItem]:
     """Return the unique items that the user named and the character can wear, each in the first slot that is left.
 
-    Left out: what is above the level, weapons that the main skill cannot be used with, jewels, and what a conflict
-    wants gone for a line on it.
-    Of one name the one that the engine reads best is taken.
+    Left out: what is above the level, weapons that the main skill cannot be used with, jewels (they are put into
+    sockets when there are any), and what a conflict wants gone for a line on it. Of one name the one that the engine
+    reads best is taken.
     """
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
     skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == ctx.plan.delivery.skill_id), None)

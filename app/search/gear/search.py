@@ -152,7 +152,7 @@ class GearSearch:
             trials = exchanges(pool, item, values)
             outputs = await self.incumbent.outputs_of([[Equip(item=trial)] for trial in trials])
             scores = [
-                self.incumbent.objective.score(found) if self.keeps_resistances(found) else float("-inf")
+                self.incumbent.objective.score(found) if self.incumbent.keeps_resistances(found) else float("-inf")
                 for found in outputs
             ]
             best = max(range(len(trials)), key=lambda index: (scores[index], -index), default=None)
@@ -161,11 +161,6 @@ class GearSearch:
                 inspection = await self.incumbent.learn_requirements()
                 if self._ban(inspection.unparsed):
                     await self.incumbent.commit([Equip(item=item)])
-
-    def keeps_resistances(self, outputs: Mapping[str, float]) -> bool:
-        """Return whether capped resistances stay capped, and others do not fall."""
-        wanted = self.incumbent.objective.floors.resistance.good
-        return all(outputs.get(key, 0.0) >= min(wanted, self.incumbent.outputs.get(key, 0.0)) for key in RESISTANCES)
 
 
 def exchanges(pool: SlotPool, item: GearItem, values: OptionValues) -> list[GearItem]:
@@ -286,7 +281,7 @@ class UniqueSelection:
             outfits = await self._outfits(values)
             gains = [
                 self.incumbent.objective.score(found) - self.incumbent.score
-                if found and self.gear.keeps_resistances(found)
+                if found and self.incumbent.keeps_resistances(found)
                 else float("-inf")
                 for found in await self.incumbent.outputs_of(outfits)
             ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import hypot
 
 from app.engine.base import Facts
 from app.model.base import changed
-from app.model.blueprint import Blueprint
+from app.model.blueprint import JEWEL_SLOT, Blueprint
 from app.model.facts import ClassFact, NodeFact
 from app.search.base import SearchContext
 
@@ -217,6 +218,33 @@ def reached(
         targets |= {n for options in left for n in options & owned}
         left = [options for options in left if not options & owned]
     return targets, owned
+
+
+JEWEL_REACH = 2000.0
+"""Tree units beyond which no jewel with a radius reaches."""
+
+
+def within_reach(node: NodeFact, socket: NodeFact) -> bool:
+    """Return whether some jewel in the socket may reach the passive."""
+    return hypot(node.x - socket.x, node.y - socket.y) <= JEWEL_REACH
+
+
+def near_jewels(graph: PassiveGraph, blueprint: Blueprint) -> frozenset[int]:
+    """Return the passives that a jewel with a radius may reach: there, passives with the same text may differ."""
+    filled = [slot.removeprefix(JEWEL_SLOT) for slot, item in blueprint.items.items() if item.has_radius]
+    sockets = [graph.nodes[int(spot)] for spot in filled if spot.isdigit() and int(spot) in graph.nodes]
+    return frozenset(n.id for n in graph.nodes.values() if any(within_reach(n, socket) for socket in sockets))
+
+
+def with_sockets(
+    graph: PassiveGraph, wanted: Sequence[frozenset[int]], held: Sequence[int], count: int, points: int
+) -> list[frozenset[int]]:
+    """Return the wishes and one more for each of `count` jewels: a socket that is held, then the nearest others."""
+    sockets = frozenset(node.id for node in graph.nodes.values() if node.kind == "socket") - frozenset(held)
+    found = [*wanted, *(frozenset({node}) for node in held[:count])]
+    for _ in range(count - len(held)):
+        found.append(sockets - reached(graph, found, points)[0])
+    return found
 
 
 def levelling_order(

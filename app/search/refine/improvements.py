@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot
 
 from app.knowledge.named import named_in
 from app.knowledge.words import phrase
@@ -31,7 +30,7 @@ from app.search.incumbent import Incumbent
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
-from app.search.passives.graph import ascendancy_graph
+from app.search.passives.graph import ascendancy_graph, near_jewels
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import anchors
 from app.search.refine.faults import IdleGems, SpiritRelease
@@ -44,8 +43,6 @@ from app.search.stages.passives import banned_nodes
 SHOWN = 4
 EXCHANGES = 4
 LIMITS = TreeLimits(reach=6, rounds=3, chain=12, offers=16, shakes=(8, 16), trials=2500)
-JEWEL_REACH = 2000.0
-"""Tree units beyond which no radius jewel reaches."""
 
 MOST_PERSISTENT = 2
 
@@ -73,10 +70,6 @@ def tree_search(work: Work) -> TreeSearch:
     owned = frozenset(node.id for node in blueprint.nodes) & graph.nodes.keys()
     apart = frozenset(n.id for n in blueprint.nodes if n.weapon_set and n.id in graph.nodes)
     sockets = frozenset(node for node in owned if graph.nodes[node].kind == "socket")
-    # passives that a socketed jewel may reach: there, passives with the same text may differ
-    filled = [slot.removeprefix(JEWEL_SLOT) for slot in blueprint.items if slot.startswith(JEWEL_SLOT)]
-    jewels = [graph.nodes[int(spot)] for spot in filled if spot.isdigit() and int(spot) in graph.nodes]
-    reached = {n.id for n in graph.nodes.values() for j in jewels if hypot(n.x - j.x, n.y - j.y) <= JEWEL_REACH}
     wanted = {phrase(name) for name in work.ctx.invariants.listed("with")}
     named = frozenset(node for node in owned if phrase(graph.nodes[node].name) in wanted)
     return TreeSearch(
@@ -85,7 +78,7 @@ def tree_search(work: Work) -> TreeSearch:
         work.ctx.plan.scaling.keywords,
         banned=banned_nodes(work.ctx, graph),
         fixed=sockets | (owned & graph.roots) | apart | anchors(graph, owned, apart) | named,
-        local=frozenset(reached),
+        local=near_jewels(graph, blueprint),
         limits=LIMITS,
         sockets=KeptSockets(),
     )

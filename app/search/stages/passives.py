@@ -17,13 +17,23 @@ from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
 from app.search.effort import GROWING, LIMITS
 from app.search.gear.anoint import anoint
+from app.search.gear.jewel_choice import JewelChoice
 from app.search.gear.jewels import JewelSearch, JewelSockets
+from app.search.gear.unique_jewels import holds_named, named_jewels, seat_named
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import LEFT_TO_GEAR, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, ordered, reached
+from app.search.passives.graph import (
+    PassiveGraph,
+    ascendancy_graph,
+    main_graph,
+    near_jewels,
+    ordered,
+    reached,
+    with_sockets,
+)
 from app.search.passives.large_moves import LargeMoves
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import for_second_skill
@@ -113,8 +123,9 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
     await search.fit(ctx.demands.floors.passive_points)
     helped = await LargeMoves(search, search.limits.moves).improve()
-    jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
     notes = StageNotes(tree_alternatives=await alternatives(search))
+    await seat_named(ctx, incumbent)
+    jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
     return StageResult(incumbent.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")
 
 
@@ -128,7 +139,7 @@ async def settle_attributes(ctx: SearchContext) -> StageResult:
 
 
 async def finish(ctx: SearchContext) -> StageResult:
-    """Drop gems without effect, spend points that are left, settle attributes, anoint, and put all in order."""
+    """Drop gems without effect, spend points that are left, settle attributes, choose jewels, anoint, put in order."""
     incumbent = await Incumbent.open(ctx)
     inspection = await incumbent.learn_requirements()
     idle = {(finding.group, finding.gem) for finding in inspection.idle_gems if finding.gem > 1}
@@ -142,6 +153,8 @@ async def finish(ctx: SearchContext) -> StageResult:
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing)
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
+    await seat_named(ctx, incumbent)
+    jewels = await JewelChoice(ctx, incumbent, LIMITS[ctx.effort].jewels).run()
     anointed = await anoint(ctx, incumbent, banned_nodes(ctx, search.graph))
     # neither order nor labels change a figure, and what is built is measured once more in a session of its own
     facts = by_id(await ctx.engine.facts.gems())
@@ -150,6 +163,7 @@ async def finish(ctx: SearchContext) -> StageResult:
     incumbent.blueprint = labelled(blueprint, roles)
     notes = StageNotes(weapon_sets=await both_sets(ctx, incumbent, search.graph, roles))
     done = [f"{len(idle)} idle supports dropped"] if idle else []
+    done += [f"{jewel.title or jewel.base} put into a socket" for jewel in jewels]
     done += [f"amulet anointed with {anointed}"] if anointed else []
     return StageResult(incumbent.blueprint, notes, label=", ".join(done) or "nothing left to do")
 
@@ -193,18 +207,27 @@ async def tree_search(
     ctx: SearchContext, incumbent: Incumbent, limits: TreeLimits, sockets: Sockets | None = None
 ) -> TreeSearch:
     """Return the search over the incumbent's passives: what is named is secured, what is excluded never bought."""
-    graph, wanted = await main_graph(ctx), await _named(ctx)
-    banned = banned_nodes(ctx, graph) - frozenset[int]().union(*wanted)
-    targets, _ = reached(graph.without(banned), wanted, ctx.demands.floors.passive_points)
+    graph, named, points = await main_graph(ctx), await _named(ctx), ctx.demands.floors.passive_points
+    banned = banned_nodes(ctx, graph) - frozenset[int]().union(*named)
+    held = _held_sockets(ctx, incumbent, graph)
+    wanted = with_sockets(graph.without(banned), named, held, len(await named_jewels(ctx)), points)
+    targets, _ = reached(graph.without(banned), wanted, points)
     return TreeSearch(
         incumbent,
         graph,
         ctx.plan.scaling.keywords,
         banned,
         targets,
+        near_jewels(graph, incumbent.blueprint),
         limits=limits,
         sockets=sockets or JewelSockets(incumbent, None),
     )
+
+
+def _held_sockets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph) -> list[int]:
+    """Return the allocated jewel sockets, first those with a jewel that the user named."""
+    held = [n.id for n in incumbent.blueprint.nodes if n.id in graph.nodes and graph.nodes[n.id].kind == "socket"]
+    return sorted(held, key=lambda n: (not holds_named(ctx, incumbent.blueprint, f"{JEWEL_SLOT}{n}"), n))
 
 
 async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:

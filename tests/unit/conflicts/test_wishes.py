@@ -44,6 +44,7 @@ THINGS = by_name(
         *(Thing(ThingKind(n.kind), str(n.id), n.name) for n in NODES.values()),
         Thing(ThingKind.UNIQUE, "Silk Robe", "Ghostwrithe"),
         Thing(ThingKind.UNIQUE, "Diamond", "Megalomaniac"),
+        Thing(ThingKind.UNIQUE, "Timeless Jewel", "Undying Hate"),
         Thing(ThingKind.BASE, "Attuned Wand", "Attuned Wand"),
     ]
 )
@@ -119,11 +120,21 @@ def test_an_ascendancy_that_was_asked_for_is_not_exchanged_for_a_figure(case: Ma
         assert Q.ASCENDANCY not in {question for question, _ in demands(early)}
 
 
-def test_a_unique_jewel_is_said_to_be_set_by_hand_and_nothing_is_tried_for_it(case: MakeCase) -> None:
-    built = wishing(case, wish("with", ["Megalomaniac"]), bases=[BaseFact(name="Diamond", type="Jewel")])
+def test_a_unique_jewel_without_a_socket_is_a_matter_of_passive_points(case: MakeCase) -> None:
+    jewels = [BaseFact(name="Diamond", type="Jewel")]
+    built = wishing(case, wish("with", ["Megalomaniac"]), bases=jewels)
     found = only(built)
     assert found.state is UNMET
-    assert found.nearest == "not in the file; unique jewels are not set, put Megalomaniac into a socket by hand"
+    assert found.nearest == "not in the file; the passive points reach no jewel socket for Megalomaniac"
+    assert demands(built)[0] == (Q.DAMAGE_SCALING, Demand.FEWER_POINTS)
+    worn = [GearItem(slot="Jewel 7", base="Diamond", rarity="UNIQUE", title="Megalomaniac")]
+    set_in = only(wishing(case, wish("with", ["Megalomaniac"]), bases=jewels, items=worn))
+    assert (set_in.state, set_in.reached) == (MET, "worn: Jewel 7")
+
+
+def test_a_jewel_that_is_not_calculated_is_said_to_be_so_and_nothing_is_tried_for_it(case: MakeCase) -> None:
+    built = wishing(case, wish("with", ["Undying Hate"]))
+    assert only(built).nearest == "not in the file; test does not calculate what Undying Hate does"
     assert demands(built) == []
 
 

@@ -67,6 +67,8 @@ function items.text(gear)
 	end
 	lines[#lines + 1] = "Item Level: " .. (gear.item_level or 1)
 	lines[#lines + 1] = "Quality: " .. (gear.quality or 0)
+	-- Every jewel of these bases has the small radius; an affix makes it larger.
+	if base.subType == "Radius" then lines[#lines + 1] = "Radius: Small" end
 	local sockets = math.max(gear.sockets or 0, #(gear.runes or {}))
 	if sockets > 0 then
 		lines[#lines + 1] = "Sockets: " .. ("S "):rep(sockets)
