@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.names import UniqueTier
 
 AttributeName = Literal["str", "dex", "int"]
 NodeKind = Literal["normal", "notable", "keystone", "socket", "attribute", "start", "ascendancy_start"]
@@ -144,6 +145,18 @@ class UniqueFact(Model):
     lines: list[str] = Field(default_factory=list)
     unparsed: int = 0
     source: str = ""
+
+
+class UniqueOrigin(Model):
+    """How hard a unique is to come by; `why` says by what it is known, in words that go on after a colon or "it"."""
+
+    tier: UniqueTier
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        """The tier, with what makes it more than common."""
+        return f"{self.tier.value}: {self.why}" if self.why else self.tier.value
 
 
 class RuneFact(Model):
