@@ -49,7 +49,8 @@ class Contender(Model):
 class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
-    `for_defences`: what of these is kept for drafts of the winner with other defences.
+    `for_defences`: what of these is kept for drafts of the winner with other defences. `learned`: SHA-256 (hex) of what
+    memory said of earlier races, None = nothing.
     """
 
     contenders: list[Contender] = Field(default_factory=list)
@@ -58,6 +59,7 @@ class Race(Model):
     allowed: int = 0
     for_defences: int = 0
     over: bool = False
+    learned: str | None = None
 
     @property
     def running(self) -> list[Contender]:
