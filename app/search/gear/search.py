@@ -206,14 +206,16 @@ LEAST_SPEED = 15
 
 _SPEED = re.compile(r"(\d+)% increased Movement Speed$")
 _OTHER_DAMAGE = re.compile(r"damage converted to|you deal no|deal no ", re.IGNORECASE)
+_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
 
 
 async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearItem]:
     """Return the unique items that may be worn, one per slot it fits, sorted by slot and name.
 
     Left out: what is above the character's level or cannot be got at the tier, what the engine reads only in part,
-    boots without speed, weapons of another kind than the build's, what changes the damage type, and all of them where
-    the tier or the user allows none. What the user named is worn already, and competes no more.
+    boots without speed, weapons of another kind than the build's, what changes the damage type, what helps only who is
+    not hit (the engine takes nobody to be), and all of them where the tier or the user allows none. What the user named
+    is worn already, and competes no more.
     """
     excluded = Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
     if ctx.demands.floors.gear.max_uniques == 0:
@@ -227,8 +229,8 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
             continue
         if excluded.item(fact.name, base, unique=True) or phrase(fact.name) in named:
             continue
-        other = any(_OTHER_DAMAGE.search(line) for line in fact.lines)
-        if not other and unobtainable(fact, ctx.demands.floors.gear) is None:
+        unfit = any(_OTHER_DAMAGE.search(line) or _UNHIT.search(line) for line in fact.lines)
+        if not unfit and unobtainable(fact, ctx.demands.floors.gear) is None:
             facts.append(fact)
     found = [
         as_item(fact, pool.slot)

@@ -112,6 +112,7 @@ async def test_a_unique_that_breaks_a_floor_stays_in_the_chest(context: Context)
         unique("Sun", "400 inc", level=91),
         unique("Sun", "400 inc", unparsed=1),
         unique("Sun", "400 inc", "100% of Lightning Damage Converted to Cold Damage"),
+        unique("Sun", "400 inc", "Evasion Rating is doubled if you have not been Hit Recently"),
         unique("Sun", "400 inc", base="Unheard of"),
     ],
 )
