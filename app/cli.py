@@ -170,8 +170,8 @@ def db_vacuum(as_json: JsonFlag = False) -> None:
 
 @domain.command("check")
 def domain_check(as_json: JsonFlag = False) -> None:
-    """List missing, stale and unused knowledge files; exit 1 when a prompt asks for one that is missing."""
-    guarded(lambda: installation.check_domain(Settings(), as_json))
+    """List missing, stale and unused knowledge files, and unknown uniques; exit 1 when one is missing or unknown."""
+    run(lambda: installation.check_domain(Settings(), as_json))
 
 
 @memory.command("show")

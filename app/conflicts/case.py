@@ -17,7 +17,7 @@ from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, co
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, GearLimits, owned
 from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
-from app.model.names import ConflictType, Demand, Severity, SubProblemName
+from app.model.names import ConflictType, Demand, Severity, SubProblemName, UniqueTier
 from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
 from app.model.sub_problems import Choice
@@ -119,7 +119,9 @@ def conflict(
     )
 
 
-OWNED_GEAR = GearLimits(max_affixes=6, max_affix_level=100, max_uniques=100, rare_uniques=True, gone_uniques=True)
+OWNED_GEAR = GearLimits(
+    max_affixes=6, max_affix_level=100, max_uniques=100, rarest_unique=UniqueTier.CHASE, gone_uniques=True
+)
 """What somebody already wears needs no tier's permission; whether it can be made at all is still checked."""
 
 

@@ -11,7 +11,7 @@ from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import ItemFinding
 from app.search.gear.bases import ARMOUR_SLOTS, FLASK_SLOTS, JEWELLERY_SLOTS
-from app.search.gear.legality import is_bonded, side_limit
+from app.search.gear.legality import is_bonded, is_named, side_limit, unobtainable
 
 _EXPECTED = (*ARMOUR_SLOTS, *JEWELLERY_SLOTS, *sorted(FLASK_SLOTS))
 _SMALL = ("Flask", "Charm", JEWEL_SLOT)
@@ -99,6 +99,23 @@ def _faulty(finding: ItemFinding, fault: str, consequence: str) -> BuildConflict
     message = f'{finding.slot}, "{finding.line}": {why}.'
     subject = f"{fault} {finding.slot} {finding.line}"[:120]
     return conflict(ConflictType.ILLEGAL_ITEM, Severity.BLOCKING, subject, message, ways, measured)
+
+
+def uniques_within_reach(case: Case) -> list[BuildConflict]:
+    """A unique that was asked for is worn, whatever the gear tier has; that it is hard to come by has to be told."""
+    limits, found = case.demands.floors.gear, []
+    facts = {(fact.name, fact.base): fact for fact in case.uniques}
+    for slot, item in sorted(case.blueprint.items.items()):
+        fact = facts.get((item.title, item.base)) if is_named(item, limits) else None
+        barred = unobtainable(fact, limits) if fact is not None else None
+        if barred is None:
+            continue
+        message = f"{item.title} ({slot}) was asked for and is worn, but it {barred}."
+        text = f"another item in {slot}, until there is a {item.title}"
+        way = advice("other_item", _NEEDS, Demand.REPLACE_ITEM, text, Details(slot=slot))
+        kind, measured = ConflictType.ILLEGAL_ITEM, Evidence(slot=slot, line=item.title, reason=barred)
+        found.append(conflict(kind, Severity.WARNING, f"hard to find {item.title}", message, [way], measured))
+    return found
 
 
 def hands_free(case: Case) -> list[BuildConflict]:

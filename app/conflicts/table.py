@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from app.conflicts.case import Case, Rule
-from app.conflicts.items import charms_within_limit, hands_free, items_legal, no_unparsed_line
+from app.conflicts.items import (
+    charms_within_limit,
+    hands_free,
+    items_legal,
+    no_unparsed_line,
+    uniques_within_reach,
+)
 from app.conflicts.points import (
     ascendancy_points,
     no_point_unspent,
@@ -55,6 +61,7 @@ RULES: tuple[Rule, ...] = (
     # items and gems
     items_legal,
     no_unparsed_line,
+    uniques_within_reach,
     hands_free,
     charms_within_limit,
     no_gem_without_effect,

@@ -13,7 +13,7 @@ from app.metrics.usage import UsageBy, UsageReport, UsageRow
 from app.model.access import EVERYONE
 from app.service.conflict_graph import conflicts_mermaid, conflicts_svg
 from app.service.library import ExportFormat
-from app.service.memories import MemoryPage
+from app.service.memories import MOST_LISTED, MemoryPage
 from app.service.presentation import as_markdown, as_text
 from app.service.recordings import ToolFilter
 from app.wiring import open_reading
@@ -144,6 +144,12 @@ def memory_text(page: MemoryPage) -> str:
         for title, found in (("supports", item.supports), ("passives", item.notables), ("gear", item.bases)):
             lines += [f"  {title}: {one.name} ({one.score:+.3f}, {one.builds} builds)" for one in found]
         lines += [f"  failed: {f.option} ({f.sub_problem.value.replace('_', ' ')}): {f.reason}" for f in item.failures]
+        blocks.append("\n".join(lines))
+    for race in page.races:
+        about = f"Races of the {race.class_name}, {race.goal}, {race.engine}: {race.races}"
+        lines = [f"{about}, tables of tastes agreed {race.agreement:.0%}"]
+        ways = race.ways[:MOST_LISTED]
+        lines += [f"  {w.skill} with {w.hands}: {w.behind:.2f} behind the best ({w.races} races)" for w in ways]
         blocks.append("\n".join(lines))
     blocks = blocks or ["Nothing is remembered yet."]
     wishes = [f"  {wish.field} = {wish.value} ({wish.builds} builds)" for wish in page.wishes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from app import __version__
 from app.console.exits import Exit
 from app.core.config import Settings, resource_dir
 from app.core.errors import AppError
+from app.knowledge.uniques import UNIQUES_FILE, unique_table
+from app.model.facts import UniqueFact
 from app.prompting.library import DomainReport, PromptLibrary
 from app.prompting.library import check as check_knowledge
 from app.wiring import (
@@ -151,23 +153,42 @@ def confinement_lines(confinement: dict[str, Any]) -> list[str]:
     return [*tried, *missing, *([f"  not known: {confinement['problem']}"] if "problem" in confinement else [])]
 
 
-def check_domain(settings: Settings, as_json: bool) -> Exit:
-    """Print gaps, stale and unused knowledge files; exit 1 when a prompt asks for a file that is missing."""
-    found = installed_pob(settings)
+async def check_domain(settings: Settings, as_json: bool) -> Exit:
+    """Print gaps, stale and unused knowledge files, and uniques that the engine does not know.
+
+    Exit 1 when a prompt asks for a file that is missing, or a unique is unknown.
+    """
+    found, table = installed_pob(settings), unique_table()
     library = PromptLibrary(resource_dir("prompts"), resource_dir("domain"))
     report = check_knowledge(library, found.version if found else None)
+    if found:
+        unknown = tuple(table.unknown(await known_uniques(settings)))
+        stale = {UNIQUES_FILE: table.pob_version} if found.version != table.pob_version else {}
+        report = replace(report, unknown_uniques=unknown, stale=report.stale | stale)
     typer.echo(json.dumps(asdict(report) | {"complete": report.complete}, indent=2) if as_json else domain_text(report))
     return Exit.OK if report.complete else Exit.FAILED
 
 
+async def known_uniques(settings: Settings) -> list[UniqueFact]:
+    """Return the unique items of the installed Path of Building."""
+    engines = ConfiguredEngines(settings)
+    try:
+        return await (await engines.engine("pob")).facts.uniques()
+    finally:
+        await engines.close()
+
+
 def domain_text(report: DomainReport) -> str:
-    """Return what is missing, stale or unused, a line each, and the counts."""
+    """Return what is missing, stale, unused or unknown, a line each, and the counts."""
     lines = [f"missing: {name}, asked for by {', '.join(prompts)}" for name, prompts in report.gaps.items()]
     lines += [
         f"stale: {name} was checked against Path of Building {version}, {report.installed} is installed"
         for name, version in report.stale.items()
     ]
     lines += [f"unused: no prompt asks for {name}" for name in report.unused]
+    lines += [
+        f"unknown: {UNIQUES_FILE} names {name}, which Path of Building does not have" for name in report.unknown_uniques
+    ]
     if report.installed is None:
         lines.append("Path of Building is not installed, so nothing can be called stale.")
     count = f"{len(report.files)} knowledge files, {len(report.prompts)} prompts"

@@ -23,9 +23,10 @@ from app.model.names import BuildStatus, Phase
 from app.model.record import BuildRecord
 from app.model.spans import SpanNode, StepTrace
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
-from app.phases.memory import memory_of
+from app.phases.memory import memory_of, race_memory_of
 from app.phases.validate.caveats import has_partial, measured_as_it_is, unfinished
-from app.storage.base import BuildStore, Checkpoint, MemoryStore, NoMemory
+from app.storage.base import BuildStore, Checkpoint
+from app.storage.memory_port import MemoryStore, NoMemory
 from app.telemetry.observers import BuildObserver
 
 _log = logging.getLogger(__name__)
@@ -202,10 +203,13 @@ class Driver:
         if ending.status is not BuildStatus.COMPLETE:
             return
         changed = {"state": ending.state, "invariants": ending.invariants or record.invariants}
-        memory = memory_of(record.model_copy(update=changed), self._clock.now())
+        ended, now = record.model_copy(update=changed), self._clock.now()
+        memory, race = memory_of(ended, now), race_memory_of(ended, now)
         try:
             if memory is not None:
                 await self._memory.remember(memory)
+            if race is not None:
+                await self._memory.remember_race(race)
         except StorageError as error:
             _log.warning("nothing was remembered: %s", error.code, extra={"build_id": record.id})
 

@@ -16,7 +16,7 @@ from pydantic import Field
 from app.model.anchors import Anchors, Column, Quartiles, column_at, column_of
 from app.model.base import Model, changed
 from app.model.constraints import INVARIANTS, InvariantSet
-from app.model.names import GearTier, Goal
+from app.model.names import GearTier, Goal, UniqueTier
 from app.model.record import BuildRequest
 
 E = TypeVar("E", bound=StrEnum)
@@ -37,7 +37,7 @@ class GearLimits(Model):
     """What items of a tier may have.
 
     `max_affixes`: lines of a rare that may serve the build; what else is on it is left to chance.
-    `rare_uniques`: also those that only one boss drops or hardly anybody finds; `gone_uniques`: also those that cannot
+    `rarest_unique`: the last tier of uniques that its owner comes by; `gone_uniques`: also those that cannot
     be obtained any more, which only somebody who has one can wear. `named`: names of what the user asked for, uniques
     among it: these may be worn whatever the tier, and do not count. `emotions`: how many of `EMOTIONS`, the commonest
     first, anoint an amulet; 0 = it is not anointed.
@@ -46,7 +46,7 @@ class GearLimits(Model):
     max_affixes: int
     max_affix_level: int
     max_uniques: int
-    rare_uniques: bool = False
+    rarest_unique: UniqueTier = UniqueTier.COMMON
     gone_uniques: bool = False
     named: list[str] = Field(default_factory=list)
     emotions: int = 0
@@ -111,6 +111,15 @@ _GEAR = {
 All lines that the search chooses serve the build. Of the five or six that a player's rare carries by far not all do, so
 a tier has fewer; the tiers were set with `bench gear`, which puts our rares on players' builds.
 """
+_RAREST = {
+    GearTier.STARTER: UniqueTier.COMMON,
+    GearTier.MID: UniqueTier.COMMON,
+    GearTier.ENDGAME: UniqueTier.RARE,
+    GearTier.MIRROR: UniqueTier.CHASE,
+}
+"""The hardest uniques that the tier's owner comes by. How many are worn says `_GEAR`: real players wear none at the
+median at level 60 to 75 and hardly one at 76 to 89, so `starter` has none of its own accord."""
+
 EMOTIONS = (
     "Ire", "Guilt", "Greed", "Paranoia", "Envy", "Disgust", "Despair", "Fear", "Suffering", "Isolation",
 )  # fmt: skip
@@ -204,7 +213,7 @@ def gear_limits(gear: GearTier, level: int) -> GearLimits:
         max_affixes=affixes,
         max_affix_level=min(level, affix_level),
         max_uniques=uniques,
-        rare_uniques=gear.has_rarities,
+        rarest_unique=_RAREST[gear],
         emotions=_EMOTIONS[gear] if level >= ANOINTED_FROM else 0,
     )
 

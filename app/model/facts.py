@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.names import UniqueTier
 
 _TAG = re.compile(r"\{[^}]*\}")
 """Marks of a line in an item's text: its roll, where it comes from."""
@@ -166,6 +167,18 @@ class UniqueFact(Model):
         told, plain = text.split("\n"), {line: _TAG.sub("", line) for line in self.choices}
         fixed = [line for line in self.lines if line not in plain.values()]
         return [*(plain[line] for line in self.choices if line in told), *fixed]
+
+
+class UniqueOrigin(Model):
+    """How hard a unique is to come by; `why` says by what it is known, in words that go on after a colon or "it"."""
+
+    tier: UniqueTier
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        """The tier, with what makes it more than common."""
+        return f"{self.tier.value}: {self.why}" if self.why else self.tier.value
 
 
 class RuneFact(Model):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.blueprint import Rarity
+from app.model.facts import UniqueOrigin
 from app.model.groups import GroupUse
 from app.model.names import Attribute, GearTier
 from app.model.stats import EngineVersion
@@ -74,7 +75,8 @@ class ItemLine(Model):
 class ShoppingItem(Model):
     """An item to find or to craft: the base with its required lines; `level` is the item level needed for them.
 
-    `one_tier_lower`: what the build loses when the same lines are those of the next lower gear tier.
+    `one_tier_lower`: what the build loses when the same lines are those of the next lower gear tier. `origin`: how hard
+    a unique is to come by, None for all others and where the engine does not know it.
     """
 
     slot: str
@@ -86,6 +88,7 @@ class ShoppingItem(Model):
     runes: list[str] = Field(default_factory=list)
     lines: list[ItemLine] = Field(default_factory=list)
     one_tier_lower: Loss | None = None
+    origin: UniqueOrigin | None = None
 
 
 class GearFigures(Model):

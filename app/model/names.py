@@ -76,8 +76,21 @@ class GearTier(StrEnum):
 
     @property
     def has_rarities(self) -> bool:
-        """Return whether the owner has what only one boss drops: unique items and lineage supports."""
+        """Return whether the owner has lineage supports, which only one boss drops."""
         return self in (GearTier.ENDGAME, GearTier.MIRROR)
+
+
+class UniqueTier(StrEnum):
+    """How hard a unique item is to come by, from what anybody finds to what hardly anybody ever does."""
+
+    COMMON = "common"
+    RARE = "rare"
+    CHASE = "chase"
+
+    @property
+    def rank(self) -> int:
+        """Return the place in that order, from 0."""
+        return list(UniqueTier).index(self)
 
 
 class Goal(StrEnum):

@@ -51,7 +51,7 @@ class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
     What of these is kept: `for_builds` for builds that the last rung begins, `for_defences` for the winner's with other
-    defences.
+    defences. `learned`: SHA-256 (hex) of what memory said of earlier races, None = nothing.
     """
 
     contenders: list[Contender] = Field(default_factory=list)
@@ -61,6 +61,7 @@ class Race(Model):
     for_builds: int = 0
     for_defences: int = 0
     over: bool = False
+    learned: str | None = None
 
     @property
     def running(self) -> list[Contender]:

@@ -40,6 +40,11 @@ class DeliveryChoice(Model):
     supports: list[str] = Field(default_factory=list)
     minion: bool = False
 
+    @property
+    def hands(self) -> str:
+        """What is held, main hand first."""
+        return ", ".join([*self.weapon_types, *([self.off_hand] if self.off_hand else [])])
+
 
 class ScalingChoice(Model):
     """What makes the damage grow: damage types, words looked for in passives and affixes, unwanted keystones."""

@@ -19,7 +19,7 @@ from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.reasoning.base import Reasoner, ReasoningContext
 from app.search.base import Plan, SearchContext
-from app.storage.base import MemoryStore, NoMemory
+from app.storage.memory_port import MemoryStore, NoMemory
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from app.model.constraints import InvariantSet
 from app.model.construction import Recollection, Remembered, RememberedBuild
 from app.model.demands import Demands, demands_of
 from app.model.guide import Guide
-from app.model.memory import Habit, Memory, MemoryKey, Situation
+from app.model.memory import Habit, Memory, MemoryKey, RaceKey, RaceMemory, RaceResult, Situation
 from app.model.names import Effort, Mode, Outcome, Provenance, SubProblemName
+from app.model.race import Race
 from app.model.record import BuildRecord
-from app.model.state import UsedMemory
+from app.model.state import BuildState, UsedMemory
+from app.model.sub_problems import DeliveryChoice
 from app.search.base import Plan, plan_of
 
 MOST_TRIED = 2
@@ -64,6 +66,46 @@ def memory_of(record: BuildRecord, now: datetime) -> Memory | None:
     )
 
 
+def race_memory_of(record: BuildRecord, now: datetime) -> RaceMemory | None:
+    """Return what the race of the finished build teaches, or None where ways were not measured against each other.
+
+    What won is not asked: a race is fair whatever became of the build. Estimates teach nothing of the real engine.
+    """
+    state = record.state
+    race, version = state.race, state.stats.engine if state.stats is not None else None
+    if state.origin != "made" or race is None or not race.over or version is None or version.estimate:
+        return None
+    demands = demands_of(record.invariants, record.request)
+    key, results = RaceKey.of(demands.goal, version), results_of(race)
+    if len(results) < 2:
+        return None
+    return RaceMemory(build_id=record.id, owner=record.owner, key=key, results=results, learned_at=now)
+
+
+def results_of(race: Race) -> list[RaceResult]:
+    """Return how far each contender that ran came, by the points that tastes gave it, the most first."""
+    ran = sorted(
+        (one for one in race.contenders if one.figures and not one.out), key=lambda one: -(one.option.score or 0.0)
+    )
+    found = []
+    for place, one in enumerate(ran):
+        rung, choice = len(one.figures), one.option.choice
+        assert isinstance(choice, DeliveryChoice), "a way to build is a main skill"
+        best = max(other.figures[rung - 1].score for other in ran if len(other.figures) >= rung)
+        found.append(
+            RaceResult(
+                class_name=one.ascendancies[0].class_name,
+                skill_id=choice.skill_id,
+                skill=choice.skill_name,
+                hands=choice.hands,
+                place=place,
+                behind=best - one.figures[-1].score,
+                rung=rung,
+            )
+        )
+    return found
+
+
 def situation_of(plan: Plan, invariants: InvariantSet, demands: Demands, effort: Effort = Effort.NORMAL) -> Situation:
     """Return what must be the same for the whole build to fit again."""
     excluded = invariants.get("exclude")
@@ -94,12 +136,18 @@ def begun_with(memories: Sequence[Memory], now: Situation) -> Remembered | None:
     return Remembered(whole=[_remembered(m) for m in whole], parts=[_remembered(m) for m in kin])
 
 
-def digest_of(memories: Sequence[Memory]) -> str | None:
-    """Return the SHA-256 (hex) of what memory said; None when it said nothing."""
+def digest_of(memories: Sequence[Memory | RaceMemory], before: str | None = None) -> str | None:
+    """Return the SHA-256 (hex) of what memory said, after what it had said `before`; None when it said nothing."""
     if not memories:
-        return None
-    told = [memory.model_dump(mode="json") for memory in memories]
+        return before
+    told: list[object] = [memory.model_dump(mode="json") for memory in memories]
+    told += [before] if before is not None else []
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def digest_with(state: BuildState, memories: Sequence[Memory]) -> str | None:
+    """Return the digest of all that memory has said to the build: of its race, and now these."""
+    return digest_of(memories, state.race.learned if state.race is not None else None)
 
 
 def _is_kin(one: Situation, other: Situation) -> bool:

@@ -205,6 +205,7 @@ class DomainReport:
     `gaps`: missing knowledge file → prompts that ask for it. `stale`: knowledge file → the Path of Building version it
     was checked against ("none" when it does not say), where that is not the installed one. `unused`: knowledge files
     that no prompt asks for. `installed`: the version that is installed, None = none, so nothing can be called stale.
+    `unknown_uniques`: names of the table of uniques that the installed version does not have.
     """
 
     files: tuple[str, ...]
@@ -213,11 +214,12 @@ class DomainReport:
     stale: dict[str, str]
     unused: tuple[str, ...]
     installed: str | None
+    unknown_uniques: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Say whether every prompt gets the knowledge it asks for."""
-        return not self.gaps
+        """Say whether every prompt gets the knowledge it asks for, and every name means something."""
+        return not self.gaps and not self.unknown_uniques
 
 
 def check(library: PromptLibrary, installed: str | None) -> DomainReport:

@@ -13,6 +13,7 @@ from app.model.constraints import InvariantSet
 from app.model.dialogue import Turn
 from app.model.experiments import Wish
 from app.model.facts import BaseFact, GemFact, NodeFact
+from app.model.memory import RaceMemory
 from app.model.moves import Locks, Move, Trial
 from app.model.names import SubProblemName
 from app.model.race import Contender
@@ -48,7 +49,8 @@ class Drafts(Protocol):
 class ReasoningContext:
     """What a reasoner may look at: the request, the constraints, the state so far and the engine's facts.
 
-    `drafts`: what it may try moves on before there is a build, None = nothing was drafted.
+    `drafts`: what it may try moves on before there is a build, None = nothing was drafted. `races`: what earlier builds
+    of the owner measured of ways to build, where memory is used.
     """
 
     request: BuildRequest
@@ -56,6 +58,7 @@ class ReasoningContext:
     state: BuildState
     engine: Engine
     drafts: Drafts | None = None
+    races: Sequence[RaceMemory] = ()
 
 
 @dataclass(frozen=True)

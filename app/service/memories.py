@@ -9,10 +9,10 @@ from pydantic import Field
 
 from app.core.errors import NotFound
 from app.model.base import Model
-from app.model.memory import Habit, Memory
+from app.model.memory import Habit, Memory, RaceMemory, agreement
 from app.model.names import LOCAL_OWNER
 from app.model.state import Elimination
-from app.storage.base import MemoryStore
+from app.storage.memory_port import MemoryStore
 
 MOST_LISTED = 8
 
@@ -64,11 +64,55 @@ class MemoryView(Model):
         )
 
 
+class RacedWay(Model):
+    """A way to build as races found it: `behind` the best, in e-folds of score, as the mean of so many races."""
+
+    skill: str
+    hands: str
+    behind: float
+    races: int
+
+
+class ClassRaces(Model):
+    """What is remembered of a class's races for a goal with one engine version; ways that came farthest first.
+
+    `agreement`: how well the tables of tastes agreed with them, from 0 (no better than chance) to 1.
+    """
+
+    class_name: str
+    goal: str
+    engine: str
+    races: int
+    agreement: float
+    ways: list[RacedWay]
+
+    @classmethod
+    def of(cls, class_name: str, races: Sequence[RaceMemory]) -> ClassRaces:
+        """Return what races of one goal and engine version say of the class."""
+        known = [[one for one in race.results if one.class_name == class_name] for race in races]
+        behind: dict[tuple[str, str], list[float]] = {}
+        for one in (one for few in known for one in few):
+            behind.setdefault((one.skill, one.hands), []).append(one.behind)
+        ways = [
+            RacedWay(skill=skill, hands=hands, behind=sum(found) / len(found), races=len(found))
+            for (skill, hands), found in behind.items()
+        ]
+        return cls(
+            class_name=class_name,
+            goal=races[0].key.goal.value,
+            engine=races[0].key.engine,
+            races=sum(bool(few) for few in known),
+            agreement=agreement(known),
+            ways=sorted(ways, key=lambda way: (way.behind, way.skill, way.hands)),
+        )
+
+
 class MemoryPage(Model):
     """Everything that is remembered; `wishes` are what this owner keeps asking for, the most frequent first."""
 
     items: list[MemoryView]
     wishes: list[Habit]
+    races: list[ClassRaces] = Field(default_factory=list)
 
 
 class Memories:
@@ -82,7 +126,9 @@ class Memories:
         found = await self._store.all()
         grouped = groupby(found, key=lambda memory: (memory.skill, memory.key))
         return MemoryPage(
-            items=[MemoryView.of(list(group)) for _, group in grouped], wishes=await self._store.wishes(owner)
+            items=[MemoryView.of(list(group)) for _, group in grouped],
+            wishes=await self._store.wishes(owner),
+            races=_raced(await self._store.all_races()),
         )
 
     async def forget(self, skill: str | None = None) -> int:
@@ -95,6 +141,15 @@ class Memories:
         if skill is not None and many == 0:
             raise NotFound(f"Nothing is remembered of a skill called {skill!r}.")
         return many
+
+
+def _raced(races: Sequence[RaceMemory]) -> list[ClassRaces]:
+    """Return what races say by class, goal and engine version."""
+    alike: dict[tuple[str, str, str], list[RaceMemory]] = {}
+    for race in races:
+        for name in sorted({one.class_name for one in race.results}):
+            alike.setdefault((name, race.key.goal.value, race.key.engine), []).append(race)
+    return [ClassRaces.of(name, found) for (name, _, _), found in sorted(alike.items(), key=lambda one: one[0])]
 
 
 def _ranked(found: Iterable[tuple[float, str]]) -> list[Scored]:

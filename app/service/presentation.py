@@ -167,6 +167,7 @@ def shopping(guide: Guide) -> list[str]:
     for item in guide.shopping:
         unique = item.title and item.rarity == "UNIQUE"
         name = f"{item.title}, {item.base}" if unique else f"{item.rarity.lower()} {item.base}"
+        name += f" ({item.origin.words})" if item.origin is not None else ""
         wanted = "; ".join(f"{line.text}{_without(line)}" for line in item.lines)
         affixes = f" (item level {item.level}): {wanted}" if wanted else ""
         runes = [rune for rune in item.runes if rune != "None"]

@@ -14,6 +14,7 @@ from app.engine.sketch.lines import ALLOCATES, rolled
 from app.engine.sketch.lines import read as read_item
 from app.model.base import Model
 from app.model.blueprint import JEWEL_SLOT, Blueprint, PassiveNode, SkillGroup
+from app.model.facts import UniqueOrigin
 from app.model.guide import Guide, Loss, ShoppingItem
 from app.model.record import BuildRecord
 from app.service.view import valid_state
@@ -28,7 +29,7 @@ class SheetLine(Model):
 
 
 class SheetItem(Model):
-    """An item in its slot; `quality` in percent, `runes` by name, `one_tier_lower` as in the shopping list."""
+    """An item in its slot; `quality` in percent, `runes` by name; `one_tier_lower`, `origin` as in shopping."""
 
     slot: str
     name: str
@@ -39,6 +40,7 @@ class SheetItem(Model):
     runes: list[str] = Field(default_factory=list)
     lines: list[SheetLine] = Field(default_factory=list)
     one_tier_lower: Loss | None = None
+    origin: UniqueOrigin | None = None
 
 
 class CharacterSheet(Model):
@@ -131,6 +133,7 @@ def _item(slot: str, text: str, wanted: ShoppingItem | None) -> SheetItem:
         runes=[rune for rune in found.runes if rune != "None"],
         lines=lines,
         one_tier_lower=wanted.one_tier_lower if wanted else None,
+        origin=wanted.origin if wanted else None,
     )
 
 

@@ -13,7 +13,6 @@ from app.model.base import Model
 from app.model.constraints import InvariantSet
 from app.model.evaluations import EvaluationRun, LabelSummary
 from app.model.events import Attempt, CallOutcome, ToolEvent
-from app.model.memory import Habit, Memory, MemoryKey
 from app.model.names import BuildStatus, Effort, Phase
 from app.model.record import BuildFailure, BuildRecord, Happening, ProgressEvent, ReasonerVersion
 from app.model.spans import StepTrace
@@ -310,30 +309,6 @@ class EvaluationStore(Protocol):
         ...
 
 
-class MemoryStore(Protocol):
-    """What builds taught, for the builds to come. Losing it costs time, nothing else."""
-
-    async def remember(self, memory: Memory) -> None:
-        """Store what a build taught; the same build again changes nothing but its own memory."""
-        ...
-
-    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
-        """Return what the owner's builds taught of the skill, goal and engine version: validated ones, best first."""
-        ...
-
-    async def all(self) -> list[Memory]:
-        """Return every memory: by skill, goal and engine version, best first."""
-        ...
-
-    async def wishes(self, owner: str) -> list[Habit]:
-        """Return what the owner asked for in words, the most frequent first."""
-        ...
-
-    async def forget(self, skill: str | None = None) -> int:
-        """Remove the memories of a skill (None = all) and return how many there were."""
-        ...
-
-
 class TokenStore(Protocol):
     """Access tokens, and how many builds each has started."""
 
@@ -372,26 +347,3 @@ class TokenStore(Protocol):
     async def give_back(self, name: str, day: date) -> None:
         """Count one build less: it was not made."""
         ...
-
-
-class NoMemory:
-    """The port when memory is switched off: nothing is kept, nothing comes back."""
-
-    async def remember(self, memory: Memory) -> None:
-        """Forget it at once."""
-
-    async def recall(self, key: MemoryKey, owner: str) -> list[Memory]:
-        """Return nothing."""
-        return []
-
-    async def all(self) -> list[Memory]:
-        """Return nothing."""
-        return []
-
-    async def wishes(self, owner: str) -> list[Habit]:
-        """Return nothing."""
-        return []
-
-    async def forget(self, skill: str | None = None) -> int:
-        """Return 0."""
-        return 0

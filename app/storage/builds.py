@@ -23,6 +23,7 @@ from app.storage.tables import (
     BuildRow,
     BuildTraceRow,
     IdempotencyRow,
+    MemoryRaceRow,
     MemoryRow,
     ProgressRow,
     as_json,
@@ -190,6 +191,7 @@ class SqlBuildStore:
         """
         async with self._database.write() as session:
             await session.execute(delete(MemoryRow).where(col(MemoryRow.build_id) == build_id))
+            await session.execute(delete(MemoryRaceRow).where(col(MemoryRaceRow.build_id) == build_id))
             found = await session.scalar(delete(BuildRow).where(_is(build_id)).returning(col(BuildRow.id)))
         if found is None:
             raise NotFound.of(build_id)

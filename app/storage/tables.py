@@ -297,6 +297,26 @@ class MemoryFailureRow(SQLModel, table=True):
     reason: str
 
 
+class MemoryRaceRow(SQLModel, table=True):
+    """How far one way to build came in the race of a build. It outlives the build."""
+
+    __tablename__ = "memory_race"
+    __table_args__ = (Index("ix_memory_race_about", "owner", "goal", "engine"),)
+
+    build_id: str = Field(primary_key=True, max_length=ULID_LENGTH)
+    place: int = Field(primary_key=True)
+    owner: str = Field(max_length=64)
+    goal: str = Field(max_length=16)
+    engine: str = Field(max_length=64)
+    class_name: str = Field(max_length=64)
+    skill_id: str = Field(max_length=255)
+    skill: str = Field(max_length=255)
+    hands: str = Field(max_length=255)
+    behind: float
+    rung: int
+    learned_at: datetime = Field(sa_column=_time())
+
+
 def holds(epoch: int | ColumnElement[int]) -> ColumnElement[bool]:
     """Return the fence: the build is still claimed under the epoch, and runs."""
     return and_(col(BuildRow.epoch) == epoch, col(BuildRow.status) == BuildStatus.RUNNING.value)

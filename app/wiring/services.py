@@ -51,7 +51,8 @@ from app.service.refinement import Refinements
 from app.service.repairs import Repairs
 from app.service.trees import Trees
 from app.service.usage import UsageReports
-from app.storage.base import EventStore, MemoryStore, NoMemory
+from app.storage.base import EventStore
+from app.storage.memory_port import MemoryStore, NoMemory
 from app.storage.store import Storage
 from app.telemetry.observers import Observers, Tracing
 from app.telemetry.prometheus import ToolCounts

@@ -18,10 +18,11 @@ from app.model.base import changed
 from app.service.health import Integrity, check_store
 from app.service.retention import Retention, RetentionLimits
 from app.service.tokens import TokenLimits, Tokens, parse_tokens
-from app.storage.base import EventStore, MemoryStore, NoMemory, UsageStore
+from app.storage.base import EventStore, UsageStore
 from app.storage.copy import address_of
 from app.storage.copy import copy_store as copied_store
 from app.storage.memory import LearningMemory
+from app.storage.memory_port import MemoryStore, NoMemory
 from app.storage.postgres import server
 from app.storage.retention import compact
 from app.storage.sqlite import sqlite_file

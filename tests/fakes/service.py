@@ -31,7 +31,7 @@ from app.service.retention import Retention, RetentionLimits
 from app.service.tokens import TokenLimits, Tokens
 from app.service.trees import Trees
 from app.service.usage import UsageReports
-from app.storage.base import NoMemory
+from app.storage.memory_port import NoMemory
 from app.telemetry.prometheus import ToolCounts
 from app.wiring.reasoners import terms_of
 from tests.fakes.stores import (

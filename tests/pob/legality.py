@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from app.knowledge.uniques import unique_table
 from tests.conftest import pob_home
 from tests.pob.tables import Affix, Base, Span, Tables, Unique, spans, tables
 
@@ -127,7 +128,7 @@ def faults_of(item: Item, known: Tables, tier: str, level: int) -> list[str]:
     general = [*_body_faults(item, base, level), *_rune_faults(item, base, known, level)]
     general += _anoint_faults(item, base, known, tier, level)
     if item.rarity == "UNIQUE":
-        return [*general, *_unique_faults(item, known.uniques.get(item.title, []), tier, level)]
+        return [*general, *_unique_faults(item, known.uniques.get(item.title, []), base, tier, level)]
     return [*general, *_made_faults(item, base, known, tier, level)]
 
 
@@ -242,7 +243,7 @@ def _within(value: Span, span: Span) -> bool:
     return span[0] - 1e-6 <= value[0] and value[1] <= span[1] + 1e-6
 
 
-def _unique_faults(item: Item, known: Sequence[Unique], tier: str, level: int) -> list[str]:
+def _unique_faults(item: Item, known: Sequence[Unique], base: Base, tier: str, level: int) -> list[str]:
     """A unique exists on its base, can be had, its level fits, and it says nothing that none of its variants says."""
     fitting = [unique for unique in known if unique.base == item.base]
     if not fitting:
@@ -252,6 +253,11 @@ def _unique_faults(item: Item, known: Sequence[Unique], tier: str, level: int) -
     faults += [
         f"{tier}: {line}" for line in sorted(sources) if tier not in ("endgame", "mirror") or "No longer" in line
     ]
+    table = unique_table()
+    late = max(unique.level or base.level for unique in fitting) >= table.late_from
+    reach = ("mirror",) if item.title in table.chase else ("endgame", "mirror")
+    if (item.title in table.chase or item.title in table.rare or late) and tier not in reach:
+        faults.append(f"{tier}: too hard to come by")
     ranges = [spans(line) for unique in fitting for line in unique.lines]
     for line in [*item.implicits, *item.explicits]:
         text, values = spans(line)

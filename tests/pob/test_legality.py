@@ -7,8 +7,10 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from app.engine.pob.install import status
 from app.engine.process import ProcessEngine
-from app.search.gear.legality import CHASED, GONE
+from app.knowledge.uniques import GONE, origin_of, unique_table
+from app.model.names import UniqueTier
 from tests.pob.legality import illegal_items, main
 
 pytestmark = pytest.mark.pob
@@ -144,15 +146,35 @@ def test_uniques_have_to_be_had(pob_path: Path) -> None:
     assert "Source" not in judged(boss, pob_path, "endgame")
 
 
-async def test_the_chased_uniques_exist(pob_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "base", "tiers"),
+    [
+        ("Dream Fragments", "Sapphire Ring", ["endgame", "mirror"]),
+        ("Mageblood", "Utility Belt", ["mirror"]),
+        ("Thunderfist", "Utility Wraps", ["endgame", "mirror"]),
+        ("Polcirkeln", "Sapphire Ring", ["mid", "endgame", "mirror"]),
+    ],
+)
+def test_uniques_belong_to_tiers(pob_path: Path, name: str, base: str, tiers: list[str]) -> None:
+    text = UNIQUE.replace("Dream Fragments\nSapphire Ring", f"{name}\n{base}")
+    allowed = [tier for tier in ("mid", "endgame", "mirror") if "too hard" not in judged(text, pob_path, tier)]
+    assert allowed == tiers
+
+
+async def test_the_table_of_uniques_is_about_this_path_of_building(pob_path: Path) -> None:
     engine = ProcessEngine("pob", {"pob": str(pob_path)}, workers=1)
     try:
         await engine.start()
         uniques = await engine.facts.uniques()
     finally:
         await engine.close()
-    assert {unique.name for unique in uniques} >= CHASED
-    assert {unique.source for unique in uniques if unique.name in CHASED} == {""}
+    installed = status(pob_path)
+    assert installed is not None
+    assert unique_table().pob_version == installed.version
+    assert unique_table().unknown(uniques) == []
+    tiers = [origin_of(unique).tier for unique in uniques]
+    common, rare, chase = (tiers.count(tier) for tier in UniqueTier)
+    assert common > len(tiers) / 2 > rare > chase > 0
     assert all(unique.source.startswith("Drops from ") for unique in uniques if unique.source not in ("", GONE))
     assert any(unique.source == GONE for unique in uniques)
 

@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from app.conflicts.case import case_of
+from app.conflicts.items import uniques_within_reach
 from app.engine.process import ProcessEngine
 from app.knowledge.named import names_in
 from app.knowledge.words import phrase
 from app.model.blueprint import JEWEL_SLOT, Blueprint
+from app.model.constraints import Invariant, InvariantSet
+from app.model.demands import demands_of
+from app.model.names import GearTier, Provenance, Severity
+from app.model.record import BuildRequest
 from app.model.state import BuildState
+from app.search.gear.legality import shopping_list
 from tests.fakes.construction import constructed
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.deep]
@@ -58,3 +65,17 @@ async def test_a_unique_jewel_sits_in_a_socket_that_is_reached_for_it(engine: Pr
     assert int(slot.removeprefix(JEWEL_SLOT)) in {node.id for node in blueprint.nodes}
     assert "to Level of all Spark Skills" in (jewel.text or "")
     assert phrase("Undying Hate") not in names
+
+
+async def test_a_chase_unique_that_was_named_is_worn_and_told(engine: ProcessEngine) -> None:
+    state, blueprint, _ = await built(engine, "spark sorceress", with_=["Astramentis"])
+    [listed] = [one for one in await shopping_list(engine.facts, blueprint) if one["title"] == "Astramentis"]
+    assert listed["slot"] == "Amulet"
+    assert listed["origin"].words == "chase: hardly anybody finds one"
+    asked = Invariant(field="with", value=["Astramentis"], provenance=Provenance.EXPLICIT, reason="said")
+    invariants = InvariantSet(invariants=[asked])
+    request = BuildRequest(prompt="spark sorceress", level=24, gear=GearTier.MID)
+    case = await case_of(engine, demands_of(invariants, request), invariants, state)
+    [told] = uniques_within_reach(case)
+    assert told.severity is Severity.WARNING
+    assert "chase: hardly anybody finds one" in told.message

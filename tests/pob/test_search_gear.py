@@ -118,7 +118,13 @@ async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, 
         >= ctx.demands.floors.resistance.least
     )
     assert values[DPS] > 0
-    worn = {entry["slot"] for entry in await shopping_list(engine.facts, result.blueprint)}
+    listed = await shopping_list(engine.facts, result.blueprint)
+    ranks = [entry["origin"].tier.rank for entry in listed if entry["rarity"] == "UNIQUE"]
+    limits = ctx.demands.floors.gear
+    assert ranks or ctx.demands.gear is not GearTier.MID, "the bow has a quiver that is worth wearing"
+    assert len(ranks) <= limits.max_uniques
+    assert all(rank <= limits.rarest_unique.rank for rank in ranks)
+    worn = {entry["slot"] for entry in listed}
     assert {"Weapon 1", "Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet", "Ring 1", "Ring 2"} <= worn
 
 

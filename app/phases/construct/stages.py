@@ -24,7 +24,7 @@ from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult, search_context
-from app.phases.memory import begun_with, digest_of, habits, situation_of, used
+from app.phases.memory import begun_with, digest_with, habits, situation_of, used
 from app.reasoning.base import Idea
 from app.search.base import Plan, SearchContext, StageResult, plan_of
 from app.search.choices import hold_choices
@@ -215,7 +215,7 @@ class ConstructPhase:
         usual = habits(await ctx.memory.wishes(ctx.owner), ctx.invariants)
         ctx = replace(ctx, state=changed(ctx.state, habits=usual))
         recalled = await ctx.memory.recall(key, ctx.owner)
-        ctx = replace(ctx, state=changed(ctx.state, memory_digest=digest_of(recalled)))
+        ctx = replace(ctx, state=changed(ctx.state, memory_digest=digest_with(ctx.state, recalled)))
         found = begun_with(recalled, here)
         if found is None or ctx.request.effort is Effort.QUICK:
             return ctx, progress

@@ -21,7 +21,7 @@ from app.model.sub_problems import (
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
 from app.phases.explore.race import RaceDrafts
-from app.phases.memory import digest_of
+from app.phases.memory import digest_with
 from app.reasoning.base import Conclusion
 
 Questions = dict[SubProblemName, SubProblem]
@@ -62,7 +62,7 @@ async def _doubting(state: BuildState, ctx: PhaseContext) -> BuildState:
     key = MemoryKey.of(choice.skill_id, ctx.demands.goal, ctx.engine.version)
     memories = await ctx.memory.recall(key, ctx.owner)
     failures = {(f.sub_problem, f.option): f for memory in memories for f in memory.failures}
-    return changed(state, doubted=list(failures.values()), memory_digest=digest_of(memories))
+    return changed(state, doubted=list(failures.values()), memory_digest=digest_with(state, memories))
 
 
 def next_question(questions: Questions) -> SubProblemName | None:

@@ -10,12 +10,14 @@ from functools import partial
 from app.core.errors import UnknownFact
 from app.model.base import changed
 from app.model.blueprint import Blueprint
+from app.model.memory import RaceKey
 from app.model.moves import Move, Trial
 from app.model.names import Effort, Mode, SubProblemName
 from app.model.race import Contender, Race
 from app.model.state import BuildState
 from app.model.sub_problems import DraftFigures, SurvivabilityChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
+from app.phases.memory import digest_of
 from app.search.drafts import ASCENDANCIES, ESTIMATED, RUNGS, DraftWork, defended, figures_of, planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT, MoveExperimenter
@@ -149,7 +151,8 @@ async def _begun(ctx: PhaseContext) -> Race:
     allowed = allowed * 7 // 20 if ctx.engine.version.estimate else allowed
     allowed *= 2 if ctx.request.effort is Effort.DEEP else 1
     starters = min(STARTERS[ctx.request.effort], max(FEWEST, int(allowed * SHARES[0]) // LEAST))
-    found = await ctx.reasoner.contenders(ctx.reasoning(), starters)
+    races = await ctx.memory.races(RaceKey.of(ctx.demands.goal, ctx.engine.version), ctx.owner)
+    found = await ctx.reasoner.contenders(replace(ctx.reasoning(), races=races), starters)
     if ctx.engine.version.estimate or ctx.demands.floors.passive_points < FEWEST_POINTS:
         found = [changed(one, defences=[]) for one in found]
     if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
@@ -165,6 +168,7 @@ async def _begun(ctx: PhaseContext) -> Race:
         allowed=allowed + for_builds + for_defences,
         for_builds=for_builds,
         for_defences=for_defences,
+        learned=digest_of(races),
     )
 
 

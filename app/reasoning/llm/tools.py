@@ -11,6 +11,7 @@ from app.core.errors import ToolRefused
 from app.engine.base import Facts
 from app.knowledge.claims import OF_DRAFT
 from app.knowledge.gems import level_required
+from app.knowledge.uniques import origin_of
 from app.knowledge.words import by_phrase, named, phrase
 from app.model.facts import BaseFact, NodeFact
 from app.model.moves import CraftItem, Move, Trial
@@ -155,10 +156,17 @@ class GameSearch:
         ]
 
     async def uniques(self, asked: UniqueSearch) -> list[dict[str, Any]]:
-        """Return unique items."""
+        """Return unique items, each with how hard it is to come by."""
         found = [u for u in await self._facts.uniques() if u.level <= asked.max_level]
         return [
-            {"name": u.name, "base": u.base, "type": u.type, "level": u.level, "lines": u.lines}
+            {
+                "name": u.name,
+                "base": u.base,
+                "type": u.type,
+                "level": u.level,
+                "tier": origin_of(u).words,
+                "lines": u.lines,
+            }
             for u in _matching(found, asked.query, lambda u: [u.name, u.base, u.type, *u.lines])
         ]
 

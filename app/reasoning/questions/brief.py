@@ -16,6 +16,7 @@ from app.knowledge.words import phrase
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, demands_of
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact
+from app.model.memory import RaceMemory
 from app.model.names import Demand, Provenance, SubProblemName
 from app.model.race import Race
 from app.model.record import BuildRequest
@@ -29,7 +30,7 @@ C = TypeVar("C", bound=Choice)
 class Brief:
     """The brief for one question; `nodes` are filled only for the questions that look at passives.
 
-    `race`: what was measured, once it is over.
+    `race`: what was measured, once it is over. `races`: what earlier builds measured, where memory is used.
     """
 
     request: BuildRequest
@@ -42,6 +43,7 @@ class Brief:
     doubted: frozenset[tuple[SubProblemName, str]] = frozenset()
     named: Named = field(default_factory=Named)
     race: Race | None = None
+    races: tuple[RaceMemory, ...] = ()
 
     @classmethod
     async def of(cls, ctx: ReasoningContext, *, bases: bool = False, nodes: bool = False) -> Brief:
@@ -58,6 +60,7 @@ class Brief:
             doubted=frozenset((e.sub_problem, e.option) for e in ctx.state.doubted),
             named=await named_in(facts, ctx.invariants),
             race=ctx.state.race if ctx.state.race is not None and ctx.state.race.over else None,
+            races=tuple(ctx.races),
         )
 
     @property

@@ -12,6 +12,7 @@ from app.model.sub_problems import AscendancyChoice, Choice, Decision, Option, S
 from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.brief import Brief
 from app.reasoning.questions.damage_delivery import ways
+from app.reasoning.questions.learned import likeliest_first
 from app.reasoning.questions.survivability import defences
 
 Q = SubProblemName
@@ -20,13 +21,17 @@ _OF_ALL = (Q.SURVIVABILITY, Q.RESOURCE_SUSTAIN, Q.SPIRIT_ALLOCATION, Q.STAT_REQU
 
 
 def contenders_of(brief: Brief, most: int) -> list[Contender]:
-    """Return the contenders, the likeliest first; a skill that was decided on (the user named it) starts alone."""
+    """Return the contenders, the likeliest first; a skill that was decided on (the user named it) starts alone.
+
+    Where earlier races were remembered, twice as many are looked at, and those start that are then the likeliest.
+    """
     delivery = brief.sub_problems[Q.DAMAGE_DELIVERY].decision
     own = None if delivery is None else Option(name=delivery.name, choice=delivery.choice, reason=delivery.reason)
     found: list[Contender] = []
     tried = defences(brief)
     shared: Mapping[Q, Choice] = {}
-    for option in ways(brief, most) if own is None else [own]:
+    offered = [own] if own is not None else ways(brief, 2 * most if brief.races else most)
+    for option in likeliest_first(offered, brief.class_fact.name, brief.races)[:most]:
         answered = _answered(brief, {Q.DAMAGE_DELIVERY: option.choice, **shared}, _OF_EACH)
         if not shared:
             answered = _answered(answered, {}, _OF_ALL)

@@ -10,6 +10,7 @@ from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, AffixRoll, Equip, GearItem
 from app.model.facts import BaseFact, UniqueFact
+from app.model.names import UniqueTier
 from app.search.base import SearchContext
 from app.search.gear.bases import RADIUS_JEWELS
 from app.search.gear.jewels import filled, plain_jewel
@@ -136,7 +137,7 @@ class JewelChoice:
     async def _radius_bases(self) -> list[BaseFact]:
         """Return the bases with a radius that the tier has; they come from one trial's end, like uniques of a boss."""
         excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
-        if not self.ctx.demands.floors.gear.rare_uniques:
+        if self.ctx.demands.floors.gear.rarest_unique.rank < UniqueTier.RARE.rank:
             return []
         bases = [base for base in await self.ctx.engine.facts.bases() if base.name in RADIUS_JEWELS]
         return [base for base in bases if not excluded.item("", base, unique=False)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.base import Facts
+from app.knowledge.uniques import GONE, origin_of
 from app.knowledge.words import phrase
 from app.model.blueprint import SWAP, Blueprint, GearItem
 from app.model.demands import EMOTIONS, GearLimits
@@ -18,14 +19,8 @@ MAX_QUALITY = 20
 EMPTY_SOCKET = "None"
 BONDED = "Bonded:"
 """Starts the lines of a rune that only characters with bonded runes have; for all others they are just text."""
-GONE = "No longer obtainable"
-"""The engine's word for uniques that nothing drops any more."""
-
 ANOINT = "anoint"
 """Stands for the line of what an amulet is anointed with, where affixes stand by their ids."""
-
-CHASED = frozenset({"Astramentis", "Headhunter", "Kalandra's Touch", "Mageblood", "Original Sin"})
-"""Uniques that may drop anywhere and hardly ever do: the engine does not know how rare a unique is, players do."""
 
 _SMALL = {"Jewel": 2, "Flask": 1, "Charm": 1}
 _PER_SIDE = {"NORMAL": 0, "MAGIC": 1, "RARE": 3}
@@ -108,13 +103,12 @@ def is_named(item: GearItem, limits: GearLimits) -> bool:
 
 def unobtainable(fact: UniqueFact, limits: GearLimits) -> str | None:
     """Return why a character of the tier will not get the unique, None when it may."""
+    origin = origin_of(fact)
     if fact.source == GONE:
-        return None if limits.gone_uniques else "can no longer be obtained"
-    if limits.rare_uniques:
+        return None if limits.gone_uniques else origin.why
+    if origin.tier.rank <= limits.rarest_unique.rank:
         return None
-    if fact.source:
-        return f"is too rare for the gear tier: {fact.source[:1].lower()}{fact.source[1:]}"
-    return "is too rare for the gear tier" if fact.name in CHASED else None
+    return f"is too hard to come by for the gear tier ({origin.words})"
 
 
 def recipes_of(nodes: Iterable[NodeFact]) -> dict[str, NodeFact]:
@@ -240,8 +234,9 @@ def _beyond_limits(items: Sequence[GearItem], uniques: Iterable[UniqueFact]) -> 
 async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, Any]]:
     """Return per slot, sorted: base, rarity, item level, quality, runes and the lines the item must have.
 
-    A unique item's lines have its name; the ranges are those it drops with. What an amulet is anointed with is its
-    first line, with the emotions that do it.
+    A unique item's lines have its name; the ranges are those it drops with; its origin says how hard it is to come by,
+    None where the engine does not know it. What an amulet is anointed with is its first line, with the emotions that
+    do it.
     """
     items = [blueprint.items[slot] for slot in sorted(blueprint.items)]
     known = await knowledge(facts, (item.base for item in items if item.text is None))
@@ -273,6 +268,7 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
             "quality": item.quality,
             "runes": list(item.runes),
             "lines": lines,
+            "origin": origin_of(unique) if unique is not None else None,
         }
         found.append(entry)
     return found

@@ -69,6 +69,10 @@ class Minima:
 
     least: Mapping[str, float]
 
+    def raised(self, least: Mapping[str, float]) -> Minima:
+        """Return the minima where these figures must reach at least so much as well."""
+        return Minima({key: max(value, least.get(key, value)) for key, value in self.least.items()})
+
 
 @dataclass(frozen=True)
 class GearProblem:
@@ -76,7 +80,8 @@ class GearProblem:
 
     `worn`: the items that `worth` was measured on. `plain`, `plain_items`: figures and items of the plain build that
     flat effects are counted from, because a capped resistance hides what an affix gives. `gap`: how far (relative) the
-    choice may be from the best.
+    choice may be from the best. `kept`: what an option that is worn counts for besides its worth, in e-folds, so
+    that nothing is exchanged for less than measured differences are wrong by.
     """
 
     pools: Sequence[SlotPool]
@@ -87,6 +92,7 @@ class GearProblem:
     objective: Objective
     demands: Minima
     gap: float = LEAST_GAP
+    kept: float = 0.0
 
 
 @dataclass
@@ -137,6 +143,7 @@ def choose(problem: GearProblem) -> dict[str, dict[GearOption, int]] | None:
         for option in pool.options():
             # each a little dearer than the one before, so that equals need not be weighed against each other
             cost = TIDINESS * (1 + 1e-4 * (len(columns) + 1))
+            cost -= problem.kept if has(problem.worn[pool.slot], option) else 0.0
             columns[option] = programme.column(cost, 0, most if option.kind == "rune" else 1, whole=True)
     for pool in problem.pools:
         _slot_rows(programme, pool, columns)

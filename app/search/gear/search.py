@@ -14,7 +14,7 @@ from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Change, Equip, GearItem
 from app.model.facts import BaseFact, UniqueFact
 from app.model.names import Attribute
-from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES, ItemFinding
+from app.model.stats import ATTRIBUTE_METRICS, REQUIREMENT_METRICS, RESISTANCES, ItemFinding
 from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.model import LEAST_GAP, GearProblem, Minima, choose
@@ -111,14 +111,21 @@ class GearSearch:
                 return True
 
     async def chosen(
-        self, pools: Sequence[SlotPool], values: OptionValues, plain: OptionValues, worn: Mapping[str, GearItem]
+        self,
+        pools: Sequence[SlotPool],
+        values: OptionValues,
+        plain: OptionValues,
+        worn: Mapping[str, GearItem],
+        asked: Mapping[str, float] | None = None,
+        kept: float = 0.0,
     ) -> list[Equip] | None:
         """Return the changes to the best joint choice over the pools from what is worn, None when there is none.
 
-        `values`: what the options are worth on what is worn; `plain`: on the plain build.
+        `values`: what the options are worth on what is worn; `plain`: on the plain build. `asked`: flat figures that
+        must reach at least so much beside the usual ones; `kept`: as in `GearProblem`.
         """
-        objective = self.incumbent.objective
-        problem = GearProblem(pools, worn, values, self.plain_items, plain, objective, self.demands(), self.gap)
+        objective, minima = self.incumbent.objective, self.demands().raised(asked or {})
+        problem = GearProblem(pools, worn, values, self.plain_items, plain, objective, minima, self.gap, kept)
         found = await asyncio.to_thread(choose, problem)
         if found is None:
             return None
@@ -194,14 +201,16 @@ LEAST_SPEED = 15
 
 _SPEED = re.compile(r"(\d+)% increased Movement Speed$")
 _OTHER_DAMAGE = re.compile(r"damage converted to|you deal no|deal no ", re.IGNORECASE)
+_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
 
 
 async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearItem]:
     """Return the unique items that may be worn, one per slot it fits, sorted by slot and name.
 
     Left out: what is above the character's level or cannot be got at the tier, what the engine reads only in part,
-    boots without speed, weapons of another kind than the build's, what changes the damage type, and all of them where
-    the tier or the user allows none. What the user named is worn already, and competes no more.
+    boots without speed, weapons of another kind than the build's, what changes the damage type, what helps only who is
+    not hit (the engine takes nobody to be), and all of them where the tier or the user allows none. What the user named
+    is worn already, and competes no more.
     """
     excluded = Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
     if ctx.demands.floors.gear.max_uniques == 0:
@@ -215,8 +224,8 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
             continue
         if excluded.item(fact.name, base, unique=True) or phrase(fact.name) in named:
             continue
-        other = any(_OTHER_DAMAGE.search(line) for line in fact.lines)
-        if not other and unobtainable(fact, ctx.demands.floors.gear) is None:
+        unfit = any(_OTHER_DAMAGE.search(line) or _UNHIT.search(line) for line in fact.lines)
+        if not unfit and unobtainable(fact, ctx.demands.floors.gear) is None:
             facts.append(fact)
     found = [
         as_item(fact, pool.slot)
@@ -248,8 +257,10 @@ def _competes(fact: UniqueFact, base: BaseFact, pool: SlotPool) -> bool:
 
 
 PROMISING = 8
-"""How many uniques, those that would help most if resistances and attributes were no matter, are tried in earnest."""
+"""How many uniques, those that promise most, are tried in earnest at most."""
 PER_SLOT = 2
+CLEARLY = 0.02
+"""Gain (e-folds) that one exchange around a unique must promise at least."""
 WORTHWHILE = 0.03
 """Gain (e-folds, about percent / 100) below which a unique is not worth looking for."""
 
@@ -315,22 +326,34 @@ class UniqueSelection:
         taken = {item.title for item in self.worn}
         uniques = [item for item in self.uniques if item.slot in open_slots and item.title not in taken]
         outputs = await self.incumbent.outputs_of([[Equip(item=item)] for item in uniques])
-        free = self.incumbent.objective.without(*Guard)
-        before = free.score(self.incumbent.outputs)
-        gains = [free.score(found) - before for found in outputs]
+        gains = [self._promise(found) for found in outputs]
         promising: list[int] = []
-        for index in sorted((i for i, gain in enumerate(gains) if gain >= WORTHWHILE), key=lambda i: (-gains[i], i)):
+        for index in sorted((i for i, gain in enumerate(gains) if gain > 0), key=lambda i: (-gains[i], i)):
             if sum(uniques[k].slot == uniques[index].slot for k in promising) < PER_SLOT:
                 promising.append(index)
         around = [self._around(uniques[i], outputs[i], values) for i in promising[:PROMISING]]
         return [changes for changes in await asyncio.gather(*around) if changes is not None]
 
+    def _promise(self, outputs: Outputs) -> float:
+        """Return what a unique gains with nothing fitted to it: as it stands, or if all demands were met otherwise.
+
+        Fitting the rest can turn a small gain into one that is worthwhile, and hardly ever a loss.
+        """
+        objectives = (self.incumbent.objective, self.incumbent.objective.without(*Guard))
+        return max(one.score(outputs) - one.score(self.incumbent.outputs) for one in objectives)
+
     async def _around(self, unique: GearItem, outputs: Outputs, values: OptionValues) -> list[Change] | None:
-        """Return the changes to the unique and the best joint choice of the other slots, None when there is none."""
+        """Return the changes to the unique and the best joint choice of the other slots, None when there is none.
+
+        What the unique itself asks for has to be met. All else is worn because it measured best, so only what clearly
+        helps is exchanged: a choice from nothing would lose more by errors of what is measured than a unique brings.
+        """
         pools = [pool for pool in self.gear.pools if pool.slot != unique.slot]
         now = values_of(outputs, self.incumbent.objective)
         worn = items_of(self.incumbent.blueprint, pools)
-        changes = await self.gear.chosen(pools, replace(values, now=now), self._plain_with(unique), worn)
+        asked = {ATTRIBUTE_METRICS[a]: outputs.get(REQUIREMENT_METRICS[a], 0.0) for a in Attribute}
+        plain = self._plain_with(unique)
+        changes = await self.gear.chosen(pools, replace(values, now=now), plain, worn, asked, CLEARLY)
         return None if changes is None else [Equip(item=unique), *changes]
 
     def _plain_with(self, unique: GearItem) -> OptionValues:

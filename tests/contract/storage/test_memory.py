@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from app.model.blueprint import Blueprint, Gem, SkillGroup
-from app.model.memory import Habit, Memory, MemoryKey, Situation
+from app.model.memory import Habit, Memory, MemoryKey, RaceKey, RaceMemory, RaceResult, Situation
 from app.model.names import LOCAL_OWNER, GearTier, Goal, SubProblemName
 from app.model.state import Elimination
 from app.model.stats import EngineVersion
 from app.phases.memory import begun_with
-from app.storage.memory import KEPT_PER_KEY, LearningMemory
+from app.storage.memory import KEPT_PER_KEY, KEPT_RACES, LearningMemory
 from app.storage.store import Storage, open_storage
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -136,6 +136,74 @@ async def test_a_skill_or_everything_is_forgotten(storage: Storage) -> None:
     assert await storage.memory.forget("Spark") == 0
     assert await storage.memory.forget() == 1
     assert await storage.memory.all() == []
+
+
+PLACES = RaceKey.of(Goal.MAPPING, ENGINE)
+
+
+def a_result(skill_id: str, place: int, behind: float, **more: Any) -> RaceResult:
+    known = {"class_name": "Sorceress", "skill_id": skill_id, "skill": skill_id.title(), "hands": "Wand", "rung": 1}
+    return RaceResult.model_validate({**known, "place": place, "behind": behind, **more})
+
+
+RESULTS = [a_result("spark", 0, 0.25), a_result("arc", 1, 0.0)]
+
+
+def a_race(build: str, results: list[RaceResult] | None = None, key: RaceKey = PLACES, **more: Any) -> RaceMemory:
+    found = RESULTS if results is None else results
+    return RaceMemory(build_id=build, key=key, results=found, **({"learned_at": WHEN} | more))
+
+
+async def test_races_come_back_the_oldest_first_to_their_owner(storage: Storage) -> None:
+    first, second = a_race("b"), a_race("a", learned_at=WHEN + timedelta(hours=1))
+    for race in (second, first, a_race("c", owner="bob")):
+        await storage.memory.remember_race(race)
+    assert await storage.memory.races(PLACES, LOCAL_OWNER) == [first, second]
+    assert [race.build_id for race in await storage.memory.races(PLACES, "bob")] == ["c"]
+    assert [race.build_id for race in await storage.memory.all_races()] == ["b", "c", "a"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        RaceKey.of(Goal.BOSSING, ENGINE),
+        RaceKey.of(Goal.MAPPING, ENGINE.model_copy(update={"version": "0.21.0"})),
+    ],
+)
+async def test_races_for_another_goal_or_engine_say_nothing(storage: Storage, other: RaceKey) -> None:
+    await storage.memory.remember_race(a_race("a"))
+    assert await storage.memory.races(other, LOCAL_OWNER) == []
+
+
+async def test_the_same_build_races_once(storage: Storage) -> None:
+    await storage.memory.remember_race(a_race("a"))
+    await storage.memory.remember_race(a_race("a", [a_result("comet", 0, 0.0)]))
+    (kept,) = await storage.memory.races(PLACES, LOCAL_OWNER)
+    assert [one.skill_id for one in kept.results] == ["comet"]
+
+
+async def test_only_the_newest_races_are_kept(storage: Storage) -> None:
+    for number in range(KEPT_RACES + 2):
+        await storage.memory.remember_race(a_race(f"{number:03}", learned_at=WHEN + timedelta(hours=number)))
+    kept = await storage.memory.races(PLACES, LOCAL_OWNER)
+    assert [race.build_id for race in kept] == [f"{number:03}" for number in range(2, KEPT_RACES + 2)]
+
+
+async def test_a_skill_is_forgotten_in_races_too(storage: Storage) -> None:
+    await storage.memory.remember(a_memory("a"))
+    for build in ("a", "b"):
+        await storage.memory.remember_race(a_race(build))
+    assert await storage.memory.forget("spark") == 2
+    assert [[one.skill for one in race.results] for race in await storage.memory.all_races()] == [["Arc"], ["Arc"]]
+    assert await storage.memory.forget() == 2
+    assert await storage.memory.all_races() == []
+
+
+async def test_who_only_learns_keeps_races_and_hears_nothing_of_them(storage: Storage) -> None:
+    learning = LearningMemory(storage.memory)
+    await learning.remember_race(a_race("a"))
+    assert await learning.races(PLACES, LOCAL_OWNER) == []
+    assert await storage.memory.races(PLACES, LOCAL_OWNER) == [a_race("a")]
 
 
 async def test_memory_outlives_the_process(url: str) -> None:

@@ -15,8 +15,9 @@ from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import Invariant, InvariantSet
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
-from app.model.facts import BaseFact, GemFact
-from app.model.names import ConflictType, Demand, Provenance, Role, Severity, SubProblemName
+from app.model.demands import floors_for
+from app.model.facts import BaseFact, GemFact, UniqueFact
+from app.model.names import ConflictType, Demand, GearTier, Provenance, Role, Severity, SubProblemName
 from app.model.stats import GemFinding, ItemFinding, Requirement
 from app.model.sub_problems import ScalingChoice, SustainChoice
 
@@ -334,6 +335,39 @@ def test_unparsed_lines_and_illegal_items_block(case: MakeCase) -> None:
     conflicts = find_conflicts(case(inspection={"unparsed": [unparsed]}, findings=(illegal,)))
     assert [c.evidence.slot for c in conflicts] == ["Ring 2", "Ring 1"]
     assert {(c.type, c.severity) for c in conflicts} == {(ConflictType.ILLEGAL_ITEM, BLOCKING)}
+
+
+BELT = BaseFact(name="Utility Belt", type="Belt", slots=["Belt"])
+
+
+def with_unique(case: MakeCase, name: str, source: str, gear: GearTier, asked: bool = True) -> Case:
+    """A build that wears a unique which was asked for, or not."""
+    fact = UniqueFact(name=name, base=BELT.name, type="Belt", level=55, text="...", source=source)
+    worn = GearItem(slot="Belt", base=BELT.name, rarity="UNIQUE", title=name, text="...")
+    limits = changed(floors_for(90, gear).gear, named=[name.lower()] if asked else [])
+    made = case(items=[worn], bases=[BELT], uniques=[fact])
+    return replace(made, demands=changed(made.demands, floors=changed(made.demands.floors, gear=limits)))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "gear", "told"),
+    [
+        ("Mageblood", "", GearTier.MID, "chase: hardly anybody finds one"),
+        ("Mageblood", "", GearTier.ENDGAME, "chase: hardly anybody finds one"),
+        ("Mageblood", "", GearTier.MIRROR, ""),
+        ("Ingenuity", "Drops from The King", GearTier.MID, "rare: drops from The King"),
+        ("Ingenuity", "Drops from The King", GearTier.ENDGAME, ""),
+        ("Infernoclasp", "No longer obtainable", GearTier.MIRROR, "can no longer be obtained"),
+        ("Byrnabas", "", GearTier.STARTER, ""),
+    ],
+)
+def test_a_unique_that_was_asked_for_and_is_hard_to_come_by_is_a_caveat(
+    case: MakeCase, name: str, source: str, gear: GearTier, told: str
+) -> None:
+    found = find_conflicts(with_unique(case, name, source, gear))
+    assert [conflict.severity for conflict in found] == ([WARNING] if told else [])
+    assert all(name in conflict.message and told in conflict.message for conflict in found)
+    assert find_conflicts(with_unique(case, name, source, gear, asked=False)) == []
 
 
 def test_what_a_base_says_of_itself_needs_no_understanding(case: MakeCase) -> None:

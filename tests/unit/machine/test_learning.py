@@ -8,11 +8,14 @@ import pytest
 
 from app.core.errors import StorageError
 from app.machine.driver import Driver
-from app.model.memory import Memory
+from app.model.base import changed
+from app.model.memory import Memory, RaceMemory
 from app.model.names import BuildStatus, Outcome, Phase, Trigger
+from app.model.race import Race
 from app.model.record import BuildRecord
+from app.model.sub_problems import DraftFigures
 from app.phases.base import PhaseContext, PhaseResult
-from app.storage.base import NoMemory
+from app.storage.memory_port import NoMemory
 from app.storage.store import open_storage
 from app.tools.runner import ToolRunner
 from tests.fakes.arithmetic import ArithmeticEngine
@@ -21,6 +24,7 @@ from tests.fakes.contexts import RecordedContexts
 from tests.fakes.steps import new_record
 from tests.fakes.stores import MemoryBuildStore, MemoryEventStore
 from tests.unit.phases.test_construct import fresh, run_all, world
+from tests.unit.phases.test_race import contender
 
 
 class Ends:
@@ -45,13 +49,18 @@ class Kept(NoMemory):
 
     def __init__(self) -> None:
         self.memories: list[Memory] = []
+        self.told: list[RaceMemory] = []
 
     async def remember(self, memory: Memory) -> None:
         self.memories.append(memory)
 
+    async def remember_race(self, race: RaceMemory) -> None:
+        self.told.append(race)
 
-async def ended(memory: NoMemory, trigger: Trigger = Trigger.VALIDATED) -> BuildRecord:
+
+async def ended(memory: NoMemory, trigger: Trigger = Trigger.VALIDATED, race: Race | None = None) -> BuildRecord:
     built = (await run_all(ArithmeticEngine(world()), fresh())).state
+    built = built.model_copy(update={"race": race})
     store = MemoryBuildStore()
     record = await store.insert(new_record(owner="me", state=built.model_copy(update={"phase": Phase.VALIDATE})))
     contexts = RecordedContexts(lambda _: FakeEngine(), lambda _: FakeReasoner(), ToolRunner(MemoryEventStore()))
@@ -72,6 +81,15 @@ async def test_a_build_with_caveats_is_not() -> None:
     record = await ended(kept, Trigger.GAVE_UP)
     assert kept.memories == []
     assert record.status is BuildStatus.COMPLETE
+
+
+@pytest.mark.parametrize("trigger", [Trigger.VALIDATED, Trigger.GAVE_UP])
+async def test_a_race_is_remembered_whatever_became_of_the_build(trigger: Trigger) -> None:
+    kept, figures = Kept(), DraftFigures(dps=1, ehp=1, score=1.0, rung=1)
+    ran = [changed(contender(gem), figures=[figures]) for gem in ("skill01", "skill02")]
+    record = await ended(kept, trigger, Race(contenders=ran, rungs=1, over=True))
+    (race,) = kept.told
+    assert (race.build_id, race.owner, len(race.results)) == (record.id, "me", 2)
 
 
 async def test_a_memory_that_cannot_write_fails_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ import pytest
 from app.model.anchors import ANCHORS, Column
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
 from app.model.demands import Floor, demands_of, floors_for
-from app.model.names import GearTier, Goal, Provenance
+from app.model.names import GearTier, Goal, Provenance, UniqueTier
 from app.model.record import BuildRequest
 
 
@@ -77,6 +77,19 @@ def test_gear_limits(gear: GearTier, level: int, expected: tuple[int, int, int])
     assert (limits.max_affixes, limits.max_affix_level, limits.max_uniques) == expected
 
 
+@pytest.mark.parametrize(
+    ("gear", "rarest"),
+    [
+        (GearTier.STARTER, UniqueTier.COMMON),
+        (GearTier.MID, UniqueTier.COMMON),
+        (GearTier.ENDGAME, UniqueTier.RARE),
+        (GearTier.MIRROR, UniqueTier.CHASE),
+    ],
+)
+def test_the_rarest_unique_of_each_tier(gear: GearTier, rarest: UniqueTier) -> None:
+    assert floors_for(90, gear).gear.rarest_unique is rarest
+
+
 def said(**values: InvariantValue) -> InvariantSet:
     found = [Invariant(field=f, value=v, provenance=Provenance.EXPLICIT, reason="said") for f, v in values.items()]
     return InvariantSet(invariants=found)
@@ -89,7 +102,6 @@ def test_field_wins_over_constraint_wins_over_default() -> None:
     assert (default.level, default.gear, default.goal, default.hardcore) == (90, GearTier.MID, Goal.ALL_ROUND, False)
     assert (demands_of(said(level=40)).level, demands_of(said(level=40), asked).level) == (40, 12)
     assert demands_of(said(gear="endgame")).gear is GearTier.ENDGAME
-    assert demands_of(said(gear="mirror")).floors.gear.rare_uniques
     assert demands_of(said(gear="endgame"), asked).gear is GearTier.STARTER
     assert demands_of(said(goal="bossing")).goal is Goal.BOSSING
     assert demands_of(said(hardcore=True)).hardcore

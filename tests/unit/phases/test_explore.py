@@ -14,7 +14,7 @@ from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
 from app.phases.iterate import taken_back
-from app.storage.base import NoMemory
+from app.storage.memory_port import NoMemory
 from tests.contract.storage.test_memory import a_memory
 from tests.fakes.engine import small_world
 from tests.unit.phases.steps import context, finish, step

@@ -12,10 +12,12 @@ import pytest
 from app.core.errors import UnknownFact
 from app.model.base import changed
 from app.model.facts import AffixFact, BaseFact
+from app.model.memory import RaceKey, RaceMemory
 from app.model.moves import RemoveSkill
-from app.model.names import Effort, Mode, SubProblemName, Trigger
+from app.model.names import Effort, Mode, Outcome, SubProblemName, Trigger
 from app.model.race import Contender, Race, against
 from app.model.state import BuildState
+from app.model.stats import Stats
 from app.model.sub_problems import (
     AscendancyChoice,
     DeliveryChoice,
@@ -26,12 +28,17 @@ from app.model.sub_problems import (
 )
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.explore.race import FIELD, RaceDrafts, RaceExplore
+from app.phases.memory import digest_of, digest_with, race_memory_of, results_of
 from app.reasoning.base import ReasoningContext
 from app.search.base import Plan
 from app.search.drafts import NO_RATE, begun_of, planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT
+from app.storage.memory_port import NoMemory
+from tests.contract.storage.test_memory import ENGINE, a_memory, a_race
+from tests.contract.storage.test_memory import WHEN as NOW
 from tests.fakes.arithmetic import ArithmeticEngine, World, active
+from tests.fakes.steps import new_record
 from tests.unit.phases.test_construct import context, decided, world
 
 Q = SubProblemName
@@ -300,3 +307,98 @@ def test_figures_are_compared_at_the_last_rung_that_both_ran() -> None:
     told = against(ran("a", 50, 83_000), ran("b", 60, 120_000, 500_000))
     assert told == "measured 83.0k DPS / 35.0k EHP against 120k DPS / 35.0k EHP as drafts, not finished builds (rung 2)"
     assert against(changed(ran("a"), out=NO_RATE), ran("b", 1)) == NO_RATE
+
+
+class Taught(NoMemory):
+    """Remembers one race."""
+
+    def __init__(self, *races: RaceMemory) -> None:
+        self.told = list(races)
+
+    async def races(self, key: RaceKey, owner: str) -> list[RaceMemory]:
+        return [race for race in self.told if race.key == key and race.owner == owner]
+
+
+class Listening(Starting):
+    """Keeps what it was told of earlier races."""
+
+    def __init__(self, *gems: str) -> None:
+        super().__init__(*gems)
+        self.told: list[RaceMemory] = []
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        self.told = list(ctx.races)
+        return await super().contenders(ctx, most)
+
+
+async def begun(memory: NoMemory) -> tuple[Race, Listening]:
+    engine, reasoner = ArithmeticEngine(toys()), Listening("skill01", "skill02")
+    state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    ctx = replace(context(engine, state), reasoner=reasoner, memory=memory)  # type: ignore[arg-type]
+    race = (await RaceExplore(Inner(), 1).run(ctx)).state.race
+    assert race is not None
+    return race, reasoner
+
+
+async def test_a_race_is_told_of_earlier_ones_and_keeps_a_digest_of_them() -> None:
+    engine = ArithmeticEngine(toys()).version
+    here = a_race("a", key=RaceKey.of(context(ArithmeticEngine(toys()), BuildState()).demands.goal, engine))
+    race, reasoner = await begun(Taught(here))
+    assert reasoner.told == [here]
+    assert race.learned == digest_of([here])
+    other, _ = await begun(Taught(changed(here, results=here.results[:1])))
+    assert other.learned not in (None, race.learned)
+
+
+@pytest.mark.parametrize("memory", [NoMemory(), Taught(a_race("a", owner="bob"))])
+async def test_a_race_that_nobody_told_anything_has_no_digest(memory: NoMemory) -> None:
+    race, reasoner = await begun(memory)
+    assert (race.learned, reasoner.told) == (None, [])
+
+
+def test_results_are_behind_the_best_of_the_last_rung_that_both_ran() -> None:
+    def ran(gem: str, points: float, *scores: float, out: str = "") -> Contender:
+        one = contender(gem)
+        figures = [DraftFigures(dps=1, ehp=1, score=score, rung=rung) for rung, score in enumerate(scores, start=1)]
+        return changed(one, option=changed(one.option, score=points), figures=figures, out=out)
+
+    race = Race(
+        contenders=[ran("late", 1.0, 1.0, 3.0), ran("early", 3.0, 1.5, 2.0), ran("gone", 2.0, 0.5), ran("none", 9.0)],
+        over=True,
+    )
+    found = [(one.skill_id, one.place, one.behind, one.rung) for one in results_of(race)]
+    assert found == [("early", 0, 1.0, 2), ("gone", 1, 1.0, 1), ("late", 2, 0.0, 2)]
+    impossible = changed(race, contenders=[ran("late", 1.0, 1.0), ran("bad", 3.0, 9.0, out="no weapon")])
+    assert [one.skill_id for one in results_of(impossible)] == ["late"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "taught"),
+    [
+        ({}, True),
+        ({"outcome": Outcome.CAVEATS}, True),
+        ({"origin": "imported"}, False),
+        ({"race": None}, False),
+        ({"race": Race(over=True)}, False),
+        ({"stats": Stats(engine=changed(ENGINE, estimate=True))}, False),
+        ({"stats": None}, False),
+    ],
+)
+def test_a_race_on_the_real_engine_teaches_whatever_became_of_the_build(changes: dict[str, Any], taught: bool) -> None:
+    figures = [[DraftFigures(dps=1, ehp=1, score=score, rung=1)] for score in (1.0, 2.0)]
+    ran = [changed(contender(gem), figures=few) for gem, few in zip(("skill01", "skill02"), figures, strict=True)]
+    state = BuildState(stats=Stats(engine=ENGINE), race=Race(contenders=ran, rungs=1, over=True))
+    found = race_memory_of(new_record(owner="me", state=state.model_copy(update=changes)), NOW)
+    assert (found is not None) is taught
+    if found is not None:
+        assert (found.owner, found.key.engine) == ("me", "pob 0.20.0")
+        assert [(one.skill_id, one.behind) for one in found.results] == [("skill01", 1.0), ("skill02", 0.0)]
+
+
+def test_memories_are_hashed_with_what_the_race_was_told() -> None:
+    told = BuildState(race=Race(learned="abc"))
+    assert digest_with(BuildState(), []) is None
+    assert digest_with(told, []) == "abc"
+    digests = {digest_with(told, [a_memory("a")]), digest_with(BuildState(), [a_memory("a")]), "abc"}
+    assert len(digests) == 3
+    assert digest_with(BuildState(), [a_memory("a")]) == digest_of([a_memory("a")])

@@ -18,7 +18,7 @@ from app.phases.construct.stages import LOOK, ConstructPhase
 from app.phases.memory import habits, memory_of
 from app.search.sessions import Sharing
 from app.search.stages.table import RECOLLECT
-from app.storage.base import NoMemory
+from app.storage.memory_port import NoMemory
 from tests.fakes.arithmetic import ArithmeticEngine
 from tests.unit.phases.test_construct import TOY_STAGES, context, decided, fresh, stage, world
 

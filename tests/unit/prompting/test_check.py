@@ -11,6 +11,8 @@ from app.console import status as console
 from app.console.exits import Exit
 from app.core.config import Settings, resource_dir
 from app.engine.pob.install import InstalledPob
+from app.knowledge.uniques import unique_table
+from app.model.facts import UniqueFact
 from app.prompting.library import DomainReport, PromptLibrary, check, split
 
 
@@ -76,18 +78,25 @@ def test_headers(text: str, fields: dict[str, object], body: str) -> None:
     assert split(text) == (fields, body)
 
 
-def _console(monkeypatch: pytest.MonkeyPatch, library: PromptLibrary, version: str | None) -> None:
+def _console(monkeypatch: pytest.MonkeyPatch, library: PromptLibrary, version: str | None, lost: str = "") -> None:
     folders = {"prompts": library.prompts_dir, "domain": library.domain_dir}
     monkeypatch.setattr(console, "resource_dir", lambda name: folders[name])
     found = InstalledPob(version=version, tree_version="0_5", source="download") if version else None
     monkeypatch.setattr(console, "installed_pob", lambda settings: found)
 
+    async def uniques(settings: Settings) -> list[UniqueFact]:
+        assert found is not None, "nobody can be asked"
+        names = [*unique_table().chase, *unique_table().rare]
+        return [UniqueFact(name=name, base="Ring", type="Ring", level=1, text="") for name in names if name != lost]
 
-def test_the_command_fails_on_gaps_and_says_which(
+    monkeypatch.setattr(console, "known_uniques", uniques)
+
+
+async def test_the_command_fails_on_gaps_and_says_which(
     monkeypatch: pytest.MonkeyPatch, library: PromptLibrary, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _console(monkeypatch, library, "0.20.0")
-    assert console.check_domain(Settings(), as_json=False) is Exit.FAILED
+    assert await console.check_domain(Settings(), as_json=False) is Exit.FAILED
     out = capsys.readouterr().out
     assert "missing: skills.md, asked for by construct, explore" in out
     assert "stale: defenses.md was checked against Path of Building 0.19.0, 0.20.0 is installed" in out
@@ -95,23 +104,36 @@ def test_the_command_fails_on_gaps_and_says_which(
     assert out.endswith("3 knowledge files, 2 prompts: 2 missing, 2 stale, 2 unused\n")
 
 
-def test_stale_and_unused_alone_do_not_fail(
+async def test_stale_and_unused_alone_do_not_fail(
     monkeypatch: pytest.MonkeyPatch, library: PromptLibrary, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (library.prompts_dir / "construct.md").unlink()
     (library.prompts_dir / "explore.md").write_text("{domain:scaling.md}")
     _console(monkeypatch, library, "0.21.0")
-    assert console.check_domain(Settings(), as_json=True) is Exit.OK
+    assert await console.check_domain(Settings(), as_json=True) is Exit.OK
     report = json.loads(capsys.readouterr().out)
     assert (report["complete"], report["gaps"], report["installed"]) == (True, {}, "0.21.0")
     assert report["stale"]["scaling.md"] == "0.20.0"
+    assert report["stale"]["uniques.yaml"] == unique_table().pob_version
 
 
-def test_without_path_of_building_nothing_is_called_stale(
+async def test_a_unique_that_the_engine_does_not_know_fails(
+    monkeypatch: pytest.MonkeyPatch, library: PromptLibrary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (library.prompts_dir / "construct.md").unlink()
+    (library.prompts_dir / "explore.md").write_text("{domain:scaling.md}")
+    _console(monkeypatch, library, unique_table().pob_version, lost="Mageblood")
+    assert await console.check_domain(Settings(), as_json=False) is Exit.FAILED
+    out = capsys.readouterr().out
+    assert "unknown: uniques.yaml names Mageblood, which Path of Building does not have" in out
+    assert "stale: uniques.yaml" not in out
+
+
+async def test_without_path_of_building_nothing_is_called_stale(
     monkeypatch: pytest.MonkeyPatch, library: PromptLibrary, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _console(monkeypatch, library, None)
-    console.check_domain(Settings(), as_json=False)
+    await console.check_domain(Settings(), as_json=False)
     assert "not installed, so nothing can be called stale" in capsys.readouterr().out
 
 

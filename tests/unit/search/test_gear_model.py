@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from app.model.base import changed
+from app.model.blueprint import AffixRoll
 from app.model.demands import NO_FLOOR, Floor, floors_for
 from app.model.facts import AffixFact, BaseFact
 from app.model.names import GearTier
@@ -80,6 +81,22 @@ def test_sides_hold_so_many_and_groups_one() -> None:
 
 def test_what_helps_nothing_stays_off_the_item() -> None:
     assert chosen(problem([pool([affix("DULL"), affix("WEAK")])], {"WEAK": damage(1e-6)})) == {"Light Mitts": 1}
+
+
+def test_what_is_worn_stays_between_near_equals() -> None:
+    facts = [affix("haste"), affix("edge")]
+    asked = problem([pool(facts, per_side=1)], {"haste": damage(0.10), "edge": damage(0.11)})
+    item = asked.worn["Gloves"]
+    wearing = replace(asked, worn={"Gloves": changed(item, rarity="RARE", suffixes=[AffixRoll(id="haste")])})
+    assert chosen(wearing) == {"Light Mitts": 1, "edge": 1}
+    assert chosen(replace(wearing, kept=0.02)) == {"Light Mitts": 1, "haste": 1}
+    assert chosen(replace(wearing, kept=0.005)) == {"Light Mitts": 1, "edge": 1}
+
+
+def test_minima_are_raised_only_where_they_are_known() -> None:
+    assert Minima({"Str": 10.0, "Int": 50.0}).raised({"Str": 30.0, "Int": 20.0, "Dex": 9.0}) == Minima(
+        {"Str": 30.0, "Int": 50.0}
+    )
 
 
 def test_a_demand_is_met_where_it_costs_least() -> None:

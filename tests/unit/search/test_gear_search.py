@@ -90,6 +90,17 @@ async def test_other_slots_make_up_for_what_a_unique_lacks(context: Context) -> 
     assert "fireproof" in affixes_of(items["Helmet"])
 
 
+async def test_other_slots_make_up_for_what_a_unique_asks_for(context: Context) -> None:
+    brain = affix("brain", "suffix", "60 int")
+    rivals = [affix(f"rival{n}", "suffix", line) for n, line in enumerate(("60 inc", "50 inc", "300 life"))]
+    sun = unique("Sun", "400 inc", "500 life", "60 need_int")
+    plain = await worn(context, world(bases=[AMULET, HELMET], affixes=[brain, *rivals]))
+    assert "brain" not in affixes_of(plain["Helmet"])
+    items = await worn(context, world(bases=[AMULET, HELMET], affixes=[brain, *rivals], uniques=[sun]))
+    assert items["Amulet"].title == "Sun"
+    assert "brain" in affixes_of(items["Helmet"])
+
+
 async def test_a_unique_that_breaks_a_floor_stays_in_the_chest(context: Context) -> None:
     made = world(resistance=45.0, uniques=[unique("Sun", "400 inc")])
     assert (await worn(context, made))["Amulet"].rarity == "RARE"
@@ -101,6 +112,7 @@ async def test_a_unique_that_breaks_a_floor_stays_in_the_chest(context: Context)
         unique("Sun", "400 inc", level=91),
         unique("Sun", "400 inc", unparsed=1),
         unique("Sun", "400 inc", "100% of Lightning Damage Converted to Cold Damage"),
+        unique("Sun", "400 inc", "Evasion Rating is doubled if you have not been Hit Recently"),
         unique("Sun", "400 inc", base="Unheard of"),
     ],
 )

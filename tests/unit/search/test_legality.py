@@ -14,6 +14,7 @@ from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
 from app.search.gear.legality import BaseKnowledge, item_problems, slot_fits, text_problems, unobtainable
 
 MID = GearLimits(max_affixes=5, max_affix_level=65, max_uniques=2)
+TOO_HARD = "is too hard to come by for the gear tier"
 RING = BaseFact(name="Gold Ring", type="Ring", slots=["Ring 1", "Ring 2"], requirements={"level": 40})
 HELMET = BaseFact(name="Cap", type="Helmet", slots=["Helmet"], socket_limit=2)
 JEWEL = BaseFact(name="Ruby", type="Jewel", slots=["Jewel "])
@@ -186,16 +187,18 @@ def test_items_given_as_text(title: str, rarity: str, uniques: int, level: int, 
     ("name", "source", "allowed", "reason"),
     [
         ("Dream", "", {}, None),
-        ("Dream", "Drops from The Sleeper", {}, "is too rare for the gear tier: drops from The Sleeper"),
-        ("Dream", "Drops from The Sleeper", {"rare_uniques": True}, None),
-        ("Mageblood", "", {}, "is too rare for the gear tier"),
-        ("Mageblood", "", {"rare_uniques": True}, None),
-        ("Dream", "No longer obtainable", {"rare_uniques": True}, "can no longer be obtained"),
+        ("Dream", "Drops from The Sleeper", {}, f"{TOO_HARD} (rare: drops from The Sleeper)"),
+        ("Dream", "Drops from The Sleeper", {"rarest_unique": "rare"}, None),
+        ("Mageblood", "", {}, f"{TOO_HARD} (chase: hardly anybody finds one)"),
+        ("Mageblood", "", {"rarest_unique": "rare"}, f"{TOO_HARD} (chase: hardly anybody finds one)"),
+        ("Mageblood", "", {"rarest_unique": "chase"}, None),
+        ("Dream", "No longer obtainable", {"rarest_unique": "chase"}, "can no longer be obtained"),
         ("Dream", "No longer obtainable", {"gone_uniques": True}, None),
     ],
 )
-def test_uniques_that_nobody_gets(name: str, source: str, allowed: dict[str, bool], reason: str | None) -> None:
+def test_uniques_that_nobody_gets(name: str, source: str, allowed: dict[str, Any], reason: str | None) -> None:
     fact = UNIQUE.model_copy(update={"name": name, "source": source})
-    assert unobtainable(fact, MID.model_copy(update=allowed)) == reason
-    problems = text_problems(item(title=name, rarity="UNIQUE", text="..."), [fact], MID.model_copy(update=allowed), 90)
+    limits = GearLimits.model_validate(MID.model_dump() | allowed)
+    assert unobtainable(fact, limits) == reason
+    problems = text_problems(item(title=name, rarity="UNIQUE", text="..."), [fact], limits, 90)
     assert problems == ([reason] if reason else [])

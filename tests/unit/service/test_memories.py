@@ -7,13 +7,13 @@ import pytest
 from app.console.show import forget_memory, memory_text
 from app.core.config import Settings
 from app.core.errors import InputError, NotFound
-from app.model.memory import Habit, Memory
+from app.model.memory import Habit, Memory, RaceMemory
 from app.model.names import SubProblemName
 from app.model.state import Elimination, UsedMemory
 from app.service.memories import Memories, MemoryPage
 from app.service.presentation import as_text, presentation_of
-from app.storage.base import NoMemory
-from tests.contract.storage.test_memory import a_memory
+from app.storage.memory_port import NoMemory
+from tests.contract.storage.test_memory import a_memory, a_race, a_result
 from tests.fakes.samples import a_complete_record
 
 FAILED = Elimination(sub_problem=SubProblemName.DAMAGE_SCALING, option="any damage", reason="two conflicts more")
@@ -27,6 +27,10 @@ class Fixed(NoMemory):
             a_memory("b", 2.0, notables=["Far Shot"], failures=[FAILED]),
             a_memory("a", 1.0, notables=["Far Shot", "Blur"], failures=[FAILED]),
         ]
+
+    async def all_races(self) -> list[RaceMemory]:
+        monk = a_result("bell", 2, 0.5, class_name="Monk")
+        return [a_race("a"), a_race("b", [a_result("spark", 0, 0.75), a_result("arc", 1, 0.0), monk])]
 
     async def wishes(self, owner: str) -> list[Habit]:
         return [Habit(field="hardcore", value=True, builds=2)]
@@ -48,6 +52,20 @@ async def test_people_read_it() -> None:
         assert part in text
     assert "hardcore = True (2 builds)" in text
     assert memory_text(MemoryPage(items=[], wishes=[])) == "Nothing is remembered yet."
+
+
+async def test_races_are_told_by_class() -> None:
+    monk, sorceress = (await Memories(Fixed()).page()).races
+    assert (sorceress.class_name, sorceress.goal, sorceress.engine) == ("Sorceress", "mapping", "pob 0.20.0")
+    assert [(one.skill, one.hands, one.behind, one.races) for one in sorceress.ways] == [
+        ("Arc", "Wand", 0.0, 2),
+        ("Spark", "Wand", 0.5, 2),
+    ]
+    assert (sorceress.races, sorceress.agreement) == (2, 0.0), "the table had Spark before Arc"
+    assert (monk.races, [one.skill for one in monk.ways]) == (1, ["Bell"])
+    text = memory_text(await Memories(Fixed()).page())
+    assert "Races of the Sorceress, mapping, pob 0.20.0: 2, tables of tastes agreed 0%" in text
+    assert "Spark with Wand: 0.50 behind the best (2 races)" in text
 
 
 async def test_an_unknown_skill_is_not_forgotten_silently() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.model.base import changed
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
+from app.model.facts import UniqueOrigin
 from app.model.groups import GroupRole, GroupUse
 from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, PassiveStep, ShoppingItem
-from app.model.names import BuildStatus, GearTier
+from app.model.names import BuildStatus, GearTier, UniqueTier
 from app.model.record import BuildFailure
 from app.model.wishes import WishOutcome, WishState
 from app.service.presentation import as_markdown, as_text, build_name, loadouts, presentation_of, shopping, verdict
@@ -222,6 +225,21 @@ def test_the_shopping_list_says_what_carries_the_build() -> None:
         ),
         "The same lines at each gear tier: starter 1,200 DPS, 900 EHP · mid 5,000 DPS, 2,000 EHP",
     ]
+
+
+@pytest.mark.parametrize(
+    ("origin", "told"),
+    [
+        (None, "Belt: Mageblood, Utility Belt"),
+        (UniqueOrigin(tier=UniqueTier.COMMON), "Belt: Mageblood, Utility Belt (common)"),
+        (UniqueOrigin(tier=UniqueTier.RARE, why="drops from X"), "Belt: Mageblood, Utility Belt (rare: drops from X)"),
+    ],
+)
+def test_the_shopping_list_says_how_hard_a_unique_is_to_come_by(origin: UniqueOrigin | None, told: str) -> None:
+    item = ShoppingItem(
+        slot="Belt", base="Utility Belt", title="Mageblood", rarity="UNIQUE", level=1, quality=0, origin=origin
+    )
+    assert shopping(Guide(shopping=[item])) == [told]
 
 
 def test_a_loadout_says_what_changes_and_what_does_not_hold() -> None:

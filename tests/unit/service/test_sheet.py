@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app.model.base import changed
 from app.model.blueprint import Blueprint, PassiveNode
+from app.model.facts import UniqueOrigin
 from app.model.guide import Guide, ItemLine, Loss, ShoppingItem
+from app.model.names import UniqueTier
 from app.model.state import BuildState
 from app.service.sheet import SheetItem, sheet_of
 from tests.fakes.samples import a_complete_record
@@ -71,6 +73,15 @@ def test_a_line_tells_what_the_build_loses_without_it() -> None:
     )
     ring = items(Guide(shopping=[wanted]))["Ring 1"]
     assert [one.lost for one in ring.lines] == [None, None, lost, None]
+
+
+def test_a_unique_tells_how_hard_it_is_to_come_by() -> None:
+    origin = UniqueOrigin(tier=UniqueTier.RARE, why="drops in maps only")
+    wanted = ShoppingItem(
+        slot="Jewel 77", base="Quilted Vest", title="Foxshade", rarity="UNIQUE", level=1, quality=0, origin=origin
+    )
+    found = items(Guide(shopping=[wanted]))
+    assert (found["Jewel 77"].origin, found["Ring 1"].origin) == (origin, None)
 
 
 def test_a_text_that_is_no_item_is_shown_as_it_is() -> None:

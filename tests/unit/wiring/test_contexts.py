@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.storage.base import EventStore, NoMemory
+from app.storage.base import EventStore
+from app.storage.memory_port import NoMemory
 from app.tools.runner import ToolRunner
 from app.wiring.services import StepContexts
 from tests.fakes.calculators import FakeEngine, FakeReasoner

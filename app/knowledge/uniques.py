@@ -1,0 +1,58 @@
+"""How hard unique items are to come by: a rule over the engine's facts, and the table of exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Literal
+
+from app.knowledge.vocabulary import read_domain
+from app.model.base import Model
+from app.model.facts import UniqueFact, UniqueOrigin
+from app.model.names import UniqueTier
+
+GONE = "No longer obtainable"
+"""The engine's word for uniques that nothing drops any more."""
+
+UNIQUES_FILE = "uniques.yaml"
+
+KnownBy = Literal["drops", "general"]
+
+
+class UniqueTable(Model):
+    """domain/uniques.yaml: names with where it is known from, and the level from which on what drops is rare."""
+
+    pob_version: str
+    late_from: int
+    chase: dict[str, KnownBy]
+    rare: dict[str, KnownBy]
+
+    def unknown(self, facts: Iterable[UniqueFact]) -> list[str]:
+        """Return the names of the table that no unique of the engine has, sorted."""
+        return sorted({*self.chase, *self.rare} - {fact.name for fact in facts})
+
+
+@cache
+def unique_table() -> UniqueTable:
+    """Read domain/uniques.yaml."""
+    return UniqueTable.model_validate(read_domain("uniques"))
+
+
+def origin_of(fact: UniqueFact) -> UniqueOrigin:
+    """Return how hard the unique is to come by: what the table says, else its source, else its level.
+
+    What nothing drops any more is as hard as anything.
+    """
+    table = unique_table()
+    if fact.source == GONE:
+        return UniqueOrigin(tier=UniqueTier.CHASE, why="can no longer be obtained")
+    source = f"{fact.source[:1].lower()}{fact.source[1:]}"
+    if fact.name in table.chase:
+        return UniqueOrigin(tier=UniqueTier.CHASE, why=source or "hardly anybody finds one")
+    if source:
+        return UniqueOrigin(tier=UniqueTier.RARE, why=source)
+    if fact.name in table.rare:
+        return UniqueOrigin(tier=UniqueTier.RARE, why="seldom drops")
+    if fact.level >= table.late_from:
+        return UniqueOrigin(tier=UniqueTier.RARE, why="drops in maps only")
+    return UniqueOrigin(tier=UniqueTier.COMMON)
