@@ -36,9 +36,10 @@ STARTERS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 16, Effort.DEE
 FEWEST, LEAST = 12, 25
 """Fewest that start where so many may, and evaluations of the first rung for each beyond these."""
 
-SHARES = (0.33, 0.29, 0.33)
+SHARES = (0.3, 0.27, 0.4)
 """How the evaluations of the rungs of drafts are divided among these; what is left is for trials that cannot be cut
-short. The last rung begins builds, which takes what it takes."""
+short. The third must suffice for two ascendancies: on Path of Building one takes 110 to 120. The last rung begins
+builds, which takes what it takes."""
 
 FIELD = (6, 3, 2)
 """How many go on after each rung but the last at most; two reach that one, three where engines estimate."""
@@ -47,7 +48,7 @@ ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
 
 BASIC, PER_POINT = 300, 16
-"""Evaluations of the rungs, by passive points. The estimator knows less to try, and has 7/20 of it."""
+"""Evaluations of the rungs, by passive points. The estimator knows less to try, and has 6/20 of it."""
 
 A_BUILD, A_POINT = 400, 6
 """Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
@@ -148,7 +149,7 @@ def _is_due(ctx: PhaseContext) -> bool:
 async def _begun(ctx: PhaseContext) -> Race:
     """Return the race before its first rung; it is over where there is nothing to compare."""
     allowed = BASIC + PER_POINT * ctx.demands.floors.passive_points
-    allowed = allowed * 7 // 20 if ctx.engine.version.estimate else allowed
+    allowed = allowed * 6 // 20 if ctx.engine.version.estimate else allowed
     allowed *= 2 if ctx.request.effort is Effort.DEEP else 1
     starters = min(STARTERS[ctx.request.effort], max(FEWEST, int(allowed * SHARES[0]) // LEAST))
     races = await ctx.memory.races(RaceKey.of(ctx.demands.goal, ctx.engine.version), ctx.owner)
@@ -161,7 +162,7 @@ async def _begun(ctx: PhaseContext) -> Race:
     begun = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
     for_builds, for_defences = (
         begun * (A_BUILD + A_POINT * points),
-        (ways - 1) * (A_DEFENCE + A_DEFENDED_POINT * points),
+        max(0, ways - 1) * (A_DEFENCE + A_DEFENDED_POINT * points),
     )
     return Race(
         contenders=found,

@@ -14,7 +14,7 @@ def test_nothing_is_remembered_yet(tmp_path: Path) -> None:
     home = {"BUILDWRIGHT_DATA_DIR": str(tmp_path)}
     shown = run("memory", "show", **home)
     assert (shown.returncode, shown.stdout) == (0, "Nothing is remembered yet.\n")
-    assert json.loads(run("memory", "show", "--json", **home).stdout) == {"items": [], "wishes": []}
+    assert json.loads(run("memory", "show", "--json", **home).stdout) == {"items": [], "wishes": [], "races": []}
     forgotten = run("memory", "forget", "--all", **home)
     assert (forgotten.returncode, forgotten.stdout) == (0, "Forgot 0 builds.\n")
 
