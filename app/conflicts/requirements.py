@@ -14,14 +14,13 @@ from app.model.blueprint import MAIN_HAND
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion
 from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
-from app.model.stats import ATTRIBUTE_METRICS, GemFinding, Requirement
+from app.model.stats import ATTRIBUTE_METRICS, CANNOT_PAY, GemFinding, Requirement
 from app.model.sub_problems import DeliveryChoice
 
 _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _HAS_OWN_RULE = re.compile(
     r"requirement|too many (passive|ascendancy|secondary)|weapon set \d passives|unreserved|reserv", re.IGNORECASE
 )
-_CANNOT_PAY = re.compile(r"do not have enough .* to use", re.IGNORECASE)
 _LIFE_FIXED = re.compile(r"cannot pay .*allocated", re.IGNORECASE)
 _ETERNAL_LIFE = "Eternal Life"
 _TOO_MANY_GEMS = re.compile(r"too many (gems|gem groups|.*lineage)", re.IGNORECASE)
@@ -67,7 +66,7 @@ def no_engine_warning(case: Case) -> list[BuildConflict]:
 def _warning(line: str, imported: bool) -> BuildConflict:
     severity = Severity.BLOCKING
     values = Details(warning=line)
-    if _CANNOT_PAY.search(line):
+    if CANNOT_PAY.search(line):
         kind = ConflictType.SUSTAIN_GAP
         sustain = SubProblemName.RESOURCE_SUSTAIN
         suggestions = [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from pydantic import Field
 
@@ -123,6 +125,10 @@ class ItemFinding(Model):
     reason: str
 
 
+CANNOT_PAY: Final = re.compile(r"do not have enough .* to use", re.IGNORECASE)
+"""How the engine warns of a skill that costs more than there is of what it costs."""
+
+
 class Inspection(Model):
     """Everything the validator needs that is not a stat.
 
@@ -142,6 +148,11 @@ class Inspection(Model):
     disabled_reason: str | None = None
     dropped_nodes: list[int] = Field(default_factory=list)
     modelled: bool = True
+
+    @property
+    def unpaid(self) -> list[str]:
+        """The warnings that the build has not enough of something to use a skill even once; each names the skill."""
+        return [line for line in self.warnings if CANNOT_PAY.search(line)]
 
 
 class BuildReport(Model):

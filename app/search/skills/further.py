@@ -7,7 +7,7 @@ the engine would count as always up, although it is used now and then, is switch
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Outputs, Session
@@ -17,8 +17,8 @@ from app.model.blueprint import Blueprint, Change, RemoveGroup, SetGroup, SetMai
 from app.model.facts import GemFact
 from app.model.groups import GroupRole, GroupUse
 from app.model.names import Goal
-from app.model.stats import DPS, EHP, FREE_SPIRIT
-from app.search.incumbent import EPSILON
+from app.model.stats import DPS, EHP, FREE_SPIRIT, Inspection
+from app.search.incumbent import EPSILON, Incumbent
 from app.search.skills.gems import chosen, gem, with_supports
 from app.search.skills.secondary import SkillOffer, SkillSearch
 from app.search.skills.supports import SupportRules, with_colours
@@ -162,6 +162,24 @@ class FurtherSkills:
             groups = incumbent.blueprint.groups
             named = [i for i in range(len(groups), kept, -1) if any(groups[i - 1].gems[0].name in line for line in new)]
             await incumbent.commit([RemoveGroup(index=named[0] if named else len(groups))])
+
+
+async def without_unpaid(incumbent: Incumbent, inspection: Inspection, kept: Collection[str]) -> list[str]:
+    """Take out helpers that the build cannot pay for even once, and return their names.
+
+    What life or mana there is may have changed since they were added: a curse that costs life beside Chaos Inoculation
+    stood in the figures, and nobody can cast it. The main skill stays, and groups led by the `kept` gem ids.
+    """
+    groups, lines = incumbent.blueprint.groups, inspection.unpaid
+    gone = [
+        index
+        for index, group in enumerate(groups, start=1)
+        if index != incumbent.blueprint.main_group and group.gems[0].gem_id not in kept
+        if any(group.gems[0].name in line for line in lines)
+    ]
+    if gone:
+        await incumbent.commit([RemoveGroup(index=index) for index in reversed(gone)])
+    return [groups[index - 1].gems[0].name for index in gone]
 
 
 def _is_off(group: SkillGroup) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.engine.base import Outputs
 from app.model.base import changed
-from app.model.blueprint import Blueprint, Change, apply_changes
+from app.model.blueprint import Blueprint, Change, SkillGroup, apply_changes
 from app.model.constraints import Invariant, InvariantSet
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
@@ -15,7 +15,15 @@ from app.model.names import GearTier, Goal, Provenance
 from app.model.stats import Inspection
 from app.search.base import SearchContext
 from app.search.incumbent import Incumbent
-from app.search.skills.further import FurtherSkills, for_purposes, group_uses, labelled, measured_roles, roles_of
+from app.search.skills.further import (
+    FurtherSkills,
+    for_purposes,
+    group_uses,
+    labelled,
+    measured_roles,
+    roles_of,
+    without_unpaid,
+)
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import MOST_GROUPS, SkillSearch
 from app.search.skills.supports import SupportRules
@@ -64,6 +72,25 @@ async def test_no_spirit_no_persistent_skill_and_none_that_is_reserved_free(cont
 async def test_what_raises_damage_for_a_purpose_and_cannot_be_switched_off_is_left_out(context: Context) -> None:
     gems = [ZAP, real("Emergency Reload", "50 inc"), real("Mana Tempest")]
     assert await added(context(World(gems=gems))) == ["Mana Tempest"]
+
+
+async def test_a_helper_that_cannot_be_paid_for_is_left_out_but_none_that_was_named_nor_the_main_skill(
+    context: Context,
+) -> None:
+    """Curses of a Blood Mage cost life; beside Chaos Inoculation there is one point of it."""
+    ctx = context(World(gems=[ZAP, BOLT, HEX, LEAP]))
+    groups = [*ctx.blueprint.groups, *(SkillGroup(gems=[gem(fact, 90)]) for fact in (HEX, BOLT, LEAP))]
+    blueprint = changed(ctx.blueprint, groups=groups)
+    await ctx.session.build(blueprint)
+    incumbent = await Incumbent.open(replace(ctx, blueprint=blueprint))
+    names = ("Enfeeble", "zap", "Bolt")
+    warned = Inspection(warnings=[f"You do not have enough Life to use: {name}" for name in names])
+    assert warned.unpaid == warned.warnings
+    assert Inspection(warnings=["Too many gems: Leap Slam"]).unpaid == []
+    assert await without_unpaid(incumbent, warned, {"Bolt"}) == ["Enfeeble"]
+    assert led(incumbent.blueprint) == ["zap", "Bolt", "Leap Slam"]
+    assert led(await ctx.session.blueprint()) == ["zap", "Bolt", "Leap Slam"]
+    assert await without_unpaid(incumbent, Inspection(), set()) == []
 
 
 class Switched(ArithmeticSession):
