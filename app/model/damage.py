@@ -138,17 +138,17 @@ PAYMENT_METRICS = tuple(key for cost, pools, _ in _POOLS.values() for key in (co
 """What `unpayable` reads."""
 
 
-def costs(values: Mapping[str, float]) -> list[Cost]:
-    """Return what one use of the main skill costs, of each resource whose pool is known; values under PoB's names."""
+def unpayable(values: Mapping[str, float]) -> list[Cost]:
+    """Return the costs of one use that the build cannot pay: above the pool, or life that kills within a few uses.
+
+    Of each resource whose pool is known; values under PoB's names.
+    """
     found = []
     for resource, (cost_key, pool_keys, share) in _POOLS.items():
-        cost, pools = values.get(cost_key, 0.0), [values[key] for key in pool_keys if key in values]
-        if cost > 0 and pools:
+        cost = values.get(cost_key, 0.0)
+        pools = [values[key] for key in pool_keys if key in values] if cost > 0 else []
+        if pools:
             pool = max(0.0, pools[0])
-            found.append(Cost(resource=resource, cost=cost, pool=pool, most=pool * share))
+            if cost / max(pool * share, 1.0) - 1.0 > 0:  # most costs are paid: a search asks this of every candidate
+                found.append(Cost(resource=resource, cost=cost, pool=pool, most=pool * share))
     return found
-
-
-def unpayable(values: Mapping[str, float]) -> list[Cost]:
-    """Return the costs of one use that the build cannot pay: above the pool, or life that kills within a few uses."""
-    return [cost for cost in costs(values) if cost.excess > 0]

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from app.knowledge.styles import style_stat, style_targets, type_targets
 from app.model.base import changed
@@ -117,6 +117,7 @@ HITS_AND_RECOVERY, TARGETS = "hits and recovery", "targets"
 
 _GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
 ALL_GUARDS = frozenset(Guard)
+_ATTRIBUTES = tuple(Attribute)
 LEFT_TO_GEAR = (Guard.RESISTANCE, Guard.ATTRIBUTES)
 """What gear sees to: while there is none yet, it would tell builds apart by what they all get."""
 
@@ -144,27 +145,30 @@ class Objective:
     ceilings: Mapping[str, float] = field(default_factory=dict)
     urged: Mapping[str, int] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """Return what a candidate is asked for: `METRICS`, and what targets are about besides."""
+        """What a candidate is asked for: `METRICS`, and what targets are about besides."""
         return tuple(dict.fromkeys((*METRICS, *sorted(self.targets), *sorted(self.ceilings))))
+
+    @cached_property
+    def _weights(self) -> tuple[tuple[Guard, float], ...]:
+        """The guards in a fixed order, and what each costs when all of it is unmet."""
+        pressed = {guard: 2.0 if guard in self.pressed else 1.0 for guard in self.guards}
+        return tuple((guard, _GUARD_WEIGHT[guard] * pressed[guard]) for guard in sorted(self.guards))
 
     def score(self, outputs: Mapping[str, float]) -> float:
         """Return the score, or minus infinity when the candidate could not be tried (no outputs)."""
         if not outputs:
             return -math.inf
         part = self.parts(outputs)
-        guarded = sum(-part[guard.value] for guard in sorted(self.guards))
+        guarded = sum(-part[guard.value] for guard, _ in self._weights)
         life = part[EHP] + part[HITS_AND_RECOVERY]
         return part[DPS] + life - guarded + part[TARGETS] + part[MOVEMENT]
 
     def parts(self, outputs: Mapping[str, float]) -> dict[str, float]:
         """Return what each thing that is looked at adds to the score; together they are the score."""
         lacking = self.shortfalls(outputs)
-        guarded = {
-            guard.value: -(_GUARD_WEIGHT[guard] * (2.0 if guard in self.pressed else 1.0) * lacking[guard])
-            for guard in sorted(self.guards)
-        }
+        guarded = {guard.value: -(weight * lacking[guard]) for guard, weight in self._weights}
         return {
             DPS: self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps),
             EHP: self.ehp_weight * worth(outputs.get(EHP, 0.0), self.floors.ehp),
@@ -239,7 +243,7 @@ class Objective:
 
     def attribute_gaps(self, outputs: Mapping[str, float]) -> dict[Attribute, tuple[float, float]]:
         """Return per attribute what is needed and how many points of it are missing."""
-        needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in Attribute}
+        needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in _ATTRIBUTES}
         return {a: (need, max(0.0, need - outputs.get(ATTRIBUTE_METRICS[a], 0.0))) for a, need in needs.items()}
 
     def short_attribute(self, outputs: Mapping[str, float]) -> Attribute | None:
@@ -271,12 +275,19 @@ def segments(floor: Floor) -> list[tuple[float, float]]:
 def worth(value: float, floor: Floor) -> float:
     """Return the worth of a value in weighted e-folds from `floor.least`: steep below it, flatter and flatter above."""
     logarithm = math.log(max(value, 1.0))
-    return min(slope * logarithm + height for slope, height in _lines(floor.least, floor.good))
+    # written out: planners ask this some hundred thousand times
+    (below, a), (between, b), (above, c), (plenty, d) = _lines(floor.least, floor.good)
+    return min(below * logarithm + a, between * logarithm + b, above * logarithm + c, plenty * logarithm + d)
+
+
+@lru_cache(maxsize=64)
+def _top(least: float, good: float) -> float:
+    return worth(good, Floor(least=least, good=good))
 
 
 def lack(value: float, floor: Floor) -> float:
     """Return what a figure that is no aim in itself costs: 0 from `good` on, else what `worth` lacks of that."""
-    return min(0.0, worth(value, floor) - worth(floor.good, floor))
+    return min(0.0, worth(value, floor) - _top(floor.least, floor.good))
 
 
 def lack_segments(floor: Floor) -> list[tuple[float, float]]:

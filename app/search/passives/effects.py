@@ -36,6 +36,11 @@ def _is_log(metrics: tuple[str, ...]) -> tuple[bool, ...]:
 
 
 @lru_cache(maxsize=16)
+def _logs_of(metrics: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name, is_log in zip(metrics, _is_log(metrics), strict=True) if is_log)
+
+
+@lru_cache(maxsize=16)
 def steps_of(metrics: tuple[str, ...]) -> Vector:
     """Return a small change of each number, to find out what it is worth."""
     flat = zip(metrics, _is_log(metrics), strict=True)
@@ -60,8 +65,10 @@ def vector_of(outputs: Mapping[str, float], metrics: tuple[str, ...] = METRICS) 
 
 def outputs_of(vector: Vector, metrics: tuple[str, ...] = METRICS) -> Outputs:
     """Return the outputs that a vector stands for."""
-    logs = _is_log(metrics)
-    return {name: math.exp(v) if log else v for name, v, log in zip(metrics, vector, logs, strict=False)}
+    found = dict(zip(metrics, vector, strict=False))
+    for name in _logs_of(metrics):
+        found[name] = math.exp(found[name])
+    return found
 
 
 def plus(one: Vector, other: Vector) -> Vector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.model.damage import NOT_COUNTED, DamageBreakdown, DamageKind, DamageSource, costs, unpayable
+from app.model.damage import NOT_COUNTED, DamageBreakdown, DamageKind, DamageSource, unpayable
 from app.model.stats import EngineVersion, Stats
 
 
@@ -46,7 +46,7 @@ def test_a_state_stored_without_sources_opens() -> None:
 
 
 def test_a_pool_that_the_engine_does_not_know_is_not_held_against_a_cost() -> None:
-    assert costs({"ManaCost": 10.0, "LifeCost": 10.0}) == []
+    assert unpayable({"ManaCost": 10.0, "LifeCost": 10.0}) == []
 
 
 @pytest.mark.parametrize(
