@@ -21,13 +21,15 @@ from app.model.names import (
     SubProblemStatus,
     Trigger,
 )
+from app.model.race import Contender, Race
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.stats import Inspection, Stats
-from app.model.sub_problems import Choice, Constraint, Decision, SubProblem
+from app.model.sub_problems import Choice, Constraint, Decision, DraftFigures, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import LOOK, MEASURE, ConstructPhase, broken_assumption
 from app.search.base import SearchContext, StageResult
+from app.search.drafts import RUNGS
 from app.search.sessions import Sharing
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.skills import blank, config_for, helper_skills, main_supports, persistent_skills
@@ -131,6 +133,34 @@ async def test_one_stage_per_call_in_order() -> None:
     *before, last = [stage.name for stage in TOY_STAGES[1:]]
     assert first.state.construction.pending == [*before, LOOK, last, MEASURE]
     assert (first.state.done, first.state.total) == (1, len(TOY_STAGES) + 2)
+
+
+async def test_what_the_race_began_by_this_plan_is_gone_on_with() -> None:
+    engine, state = ArithmeticEngine(world()), fresh()
+    for _ in TOY_STAGES[:4]:
+        state = (await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, state))).state
+    assert state.blueprint is not None
+    answers = {name: sub.decision.choice for name, sub in decided().items() if sub.decision is not None}
+    figures = [DraftFigures(dps=1.0, ehp=1.0, score=1.0, rung=rung) for rung in range(1, len(RUNGS) + 1)]
+    option = Option(name="zap", choice=answers[Q.DAMAGE_DELIVERY], reason="it is a skill")
+    won = Contender(
+        option=option, ascendancies=[PLAN.ascendancy], answers=answers, figures=figures, draft=state.blueprint
+    )
+    raced = changed(fresh(), race=Race(contenders=[won], rungs=len(RUNGS), over=True))
+
+    gone_on = (await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, raced))).state
+    assert gone_on.construction.done == [FOUNDATION, "supports", "ascendancy", "tree", "spirit"]
+    assert gone_on.construction.notes.gear_made, "the race chose gear"
+
+    others = {**decided(), Q.SURVIVABILITY: another(Q.SURVIVABILITY, changed(PLAN.survivability, mitigation=["ward"]))}
+    other = (
+        await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, changed(raced, sub_problems=others)))
+    ).state
+    assert other.construction.done == [FOUNDATION], "another defence was decided on, so it begins anew"
+
+
+def another(name: SubProblemName, choice: Choice) -> SubProblem:
+    return changed(decided()[name], decision=Decision(name="y", choice=choice, reason="test"))
 
 
 async def test_the_finished_build_is_measured_and_exported() -> None:
