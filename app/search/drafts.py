@@ -27,9 +27,9 @@ from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
-from app.search.stages.first import AGAIN, FIRST, in_turn
 from app.search.stages.passives import ascend, tree_search
 from app.search.stages.skills import founded, support_rules
+from app.search.stages.table import AGAIN, FIRST, in_turn
 
 REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
 """Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small

@@ -17,7 +17,7 @@ from app.search.skills.supports import SHORT_LIST
 class SearchLimits:
     """Bounds of the stages.
 
-    `polishing`: the tree once there is gear. `gear_rounds`, `gear_again`: choices of all slots
+    `growing`, `polishing`: the tree before and after there is gear. `gear_rounds`, `gear_again`: choices of all slots
     together, when gear is fitted for good and when it is drafted; `gear_gap`: how far (relative) one may be from the
     best of them on paper. `width`: sets of ascendancy passives that are kept
     per point. `short_list`: how many supports go on after each was tried alone. `exchanges`: whether supports are
@@ -27,6 +27,7 @@ class SearchLimits:
     measured to give sockets other jewels than rare ones without a radius.
     """
 
+    growing: TreeLimits
     polishing: TreeLimits
     gear_rounds: int = 4
     gear_again: int = 2
@@ -43,6 +44,7 @@ class SearchLimits:
 
 LIMITS: Mapping[Effort, SearchLimits] = {
     Effort.QUICK: SearchLimits(
+        growing=TreeLimits(reach=4, rounds=3, trials=0),
         polishing=TreeLimits(reach=4, rounds=1, trials=0),
         gear_rounds=1,
         gear_again=1,
@@ -56,8 +58,9 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         anoints=16,
         jewels=0,
     ),
-    Effort.NORMAL: SearchLimits(polishing=TreeLimits(reach=10, trials=4000)),
+    Effort.NORMAL: SearchLimits(growing=TreeLimits(trials=2000), polishing=TreeLimits(reach=10, trials=4000)),
     Effort.DEEP: SearchLimits(
+        growing=TreeLimits(trials=4000),
         polishing=TreeLimits(reach=12, trials=40_000, chain=36, offers=64, shakes=(8, 16, 24, 32), moves=4),
         gear_rounds=6,
         gear_again=3,
@@ -66,10 +69,8 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         jewels=3000,
     ),
 }
-"""What is chosen before there is gear has the bounds of a quick build whatever the effort (`stages.first`)."""
-
-GROWING: Final = TreeLimits(reach=4, rounds=3, trials=0)
-"""How the tree is grown before there is gear: it is only to show what gear and supports are worth."""
+"""Before there is gear a rough tree is enough (on Path of Building that of a quick build, `stages.table.roughly`);
+afterwards trades may look further than spending does."""
 
 LEFT_OUT: Mapping[Effort, str] = {
     Effort.QUICK: (

@@ -16,8 +16,7 @@ from app.model.demands import Demands, floors_for
 from app.model.names import GearTier, Goal
 from app.model.sub_problems import AscendancyChoice, DeliveryChoice
 from app.search.base import SearchContext
-from app.search.gear.jewel_choice import LEAST_GAIN, JewelChoice
-from app.search.gear.jewels import plain_jewel
+from app.search.gear.jewels import LEAST_GAIN, JewelChoice, plain_jewel
 from app.search.gear.pool import slot_pool
 from app.search.incumbent import Incumbent
 from app.search.sessions import Sharing, open_parallel

@@ -15,10 +15,9 @@ from app.model.groups import GroupRole
 from app.model.names import Effort
 from app.model.stats import DPS, EHP
 from app.search.base import SearchContext, StageResult
-from app.search.effort import GROWING, LIMITS
+from app.search.effort import LIMITS
 from app.search.gear.anoint import anoint
-from app.search.gear.jewel_choice import JewelChoice
-from app.search.gear.jewels import JewelSearch, JewelSockets
+from app.search.gear.jewels import JewelChoice, JewelSearch, JewelSockets
 from app.search.gear.unique_jewels import holds_named, named_jewels, seat_named
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import LEFT_TO_GEAR, objective_for
@@ -98,10 +97,11 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
 
 
 async def grow_tree(ctx: SearchContext) -> StageResult:
-    """Spend the passive points before there is gear; what there is already stays, unless it is too much."""
+    """Spend the passive points; a tree that is there already is thought over as well."""
     incumbent = await _opened(ctx)
-    search = await tree_search(ctx, incumbent, GROWING)
+    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].growing)
     await search.fit(ctx.demands.floors.passive_points)
+    await search.improve()
     return StageResult(
         incumbent.blueprint, label=f"{search.spent} of {ctx.demands.floors.passive_points} passive points spent"
     )

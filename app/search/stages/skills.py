@@ -132,6 +132,10 @@ async def _nearest(ctx: SearchContext) -> str | None:
     return None
 
 
+DRAFTED = 18
+"""How many supports go on while there is no gear: a draft, chosen anew later (on five builds the same in the end)."""
+
+
 async def main_supports(ctx: SearchContext) -> StageResult:
     """Choose the main skill's supports, roughly while gear is not made yet."""
     # The objective while gear is not made yet: gear will see to resistances and attributes.
@@ -142,7 +146,7 @@ async def main_supports(ctx: SearchContext) -> StageResult:
     main = incumbent.blueprint.main_group
     rules = await support_rules(ctx, incumbent, main, facts)
     if not ctx.notes.gear_made:
-        rules = replace(rules, exchanges=False)
+        rules = replace(rules, exchanges=False, short_list=min(rules.short_list, DRAFTED))
     search = SupportSelection(incumbent, main, rules, facts)
     team = await search.run(await ctx.engine.facts.supports_for(ctx.plan.delivery.skill_id))
     names = ", ".join(facts[i].name for i in team if i in facts)

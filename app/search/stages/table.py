@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.model.names import Demand, Effort, SubProblemName
 from app.search.base import SearchContext, StageResult
 from app.search.gear.loadout import draft_gear, optimise_gear
-from app.search.stages.first import Work, in_turn, roughly
 from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree
@@ -23,6 +22,37 @@ from app.search.stages.skills import (
 )
 
 Q = SubProblemName
+Work = Callable[[SearchContext], Awaitable[StageResult]]
+
+
+def roughly(work: Work) -> Work:
+    """Return the work with the bounds of a quick build on an engine that calculates.
+
+    A tree that is searched thoroughly while the build wears plain items suits plain items, and later trades hardly
+    lead from there: on builds of level 90 the thorough way ended lower, for more evaluations. With the little that an
+    estimate knows it is no gain (docs/explore.md).
+    """
+
+    async def rough(ctx: SearchContext) -> StageResult:
+        return await work(ctx if ctx.engine.version.estimate else replace(ctx, effort=Effort.QUICK))
+
+    return rough
+
+
+async def in_turn(ctx: SearchContext, works: Sequence[Work], label: str = "") -> StageResult:
+    """Do the works one after another in the context's session; the label is told of them all."""
+    notes, blueprint = ctx.notes, ctx.blueprint
+    for work in works:
+        result = await work(replace(ctx, blueprint=blueprint, notes=notes))
+        blueprint, notes = result.blueprint, notes.joined(result.notes)
+    return StageResult(blueprint, notes, label=label)
+
+
+FIRST: tuple[Work, ...] = (found, *map(roughly, (main_supports, ascend, grow_tree, draft_gear)))
+"""What a build begins with, in order: plain gear, supports, ascendancy, passives, then gear chosen together."""
+
+AGAIN: tuple[Work, ...] = FIRST[-2:]
+"""What of it depends on how the build is kept alive."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +102,7 @@ BEGUN: tuple[SearchStage, ...] = (
         [FOUNDATION],
     ),
 )
-"""How a build begins (`app.search.stages.first`), a stage for each work. What the race's winner has of it is taken."""
+"""How a build begins, a stage for each work of `FIRST`. What the race's winner has of it is taken."""
 
 STAGES: tuple[SearchStage, ...] = (
     *BEGUN,

@@ -36,10 +36,17 @@ class Chooser(Player):
 
 
 def names_in_file(made: Made) -> set[str]:
-    """Read the file: the names of gems that are switched on."""
+    """Read the file: the names of gems, but for supports of other skills than the main one.
+
+    These are chosen for that skill, so that a support stands there says nothing of a choice for the main one.
+    """
     assert made.record.xml is not None
     tree = etree.fromstring(made.record.xml)
-    return {gem.get("nameSpec") or "" for gem in tree.iter("Gem")}
+    build = tree.find("Build")
+    assert build is not None
+    main = int(build.get("mainSocketGroup") or 0)
+    groups = [[gem.get("nameSpec") or "" for gem in group.iter("Gem")] for group in tree.iter("Skill")]
+    return {name for at, names in enumerate(groups, start=1) for name in (names if at == main else names[:1])}
 
 
 def nodes_in_file(made: Made) -> set[int]:

@@ -13,7 +13,7 @@ from app.model.demands import gear_limits
 from app.model.facts import AffixFact, BaseFact, UniqueFact
 from app.model.names import Effort, GearTier, Provenance
 from app.search.effort import LIMITS
-from app.search.gear.jewel_choice import JewelChoice, short_list
+from app.search.gear.jewels import JewelChoice, short_list
 from app.search.gear.legality import gear_findings, shopping_list
 from app.search.gear.pool import GearOption
 from app.search.gear.unique_jewels import alike_anywhere, jewels_to_try, named_jewels, seat_named, sensible
