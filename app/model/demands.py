@@ -218,6 +218,24 @@ def gear_limits(gear: GearTier, level: int) -> GearLimits:
     )
 
 
+SHIELD_BESIDE_LIFE = 0.8
+"""Most energy shield, as a share of the life that is wanted, of a build that is to rely on life."""
+
+
+def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, float], dict[str, float]]:
+    """Return least and most of life and energy shield where the user asked to rely on one of them; else nothing.
+
+    What is wanted of it is the life that players of the tier's column usually have.
+    """
+    pools = set(invariants.listed("defence")) & {"life", "energy_shield", "hybrid"}
+    if not invariants.is_explicit("defence") or len(pools) != 1 or "hybrid" in pools:
+        return {}, {}
+    wanted = column_for(demands.level, demands.gear).life.median * growth(demands.level)
+    if pools == {"life"}:
+        return {"Life": wanted}, {"EnergyShield": SHIELD_BESIDE_LIFE * wanted}
+    return {"EnergyShield": wanted}, {}
+
+
 def column_for(level: int, gear: GearTier) -> Anchors:
     """Return the tier's column, or the level's where the character is not as far as those of the tier's.
 

@@ -20,7 +20,7 @@ from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import INVARIANTS, InvariantSet
 from app.model.damage import PAYMENT_METRICS, unpayable
-from app.model.demands import FIGHT_S, Demands, Floor, Floors, column_for, growth
+from app.model.demands import FIGHT_S, Floor, Floors, asked_pool
 from app.model.names import Attribute, Demand
 from app.model.stats import (
     ATTRIBUTE_METRICS,
@@ -333,24 +333,6 @@ def raised(floor: Floor, target: float | None) -> Floor:
         return floor
     least = max(floor.least, target) if target <= WITHIN_REACH * floor.good else floor.least
     return Floor(least=least, good=max(floor.good, target))
-
-
-SHIELD_BESIDE_LIFE = 0.8
-"""Most energy shield, as a share of the life that is wanted, of a build that is to rely on life."""
-
-
-def asked_pool(invariants: InvariantSet, demands: Demands) -> tuple[dict[str, float], dict[str, float]]:
-    """Return least and most of life and energy shield where the user asked to rely on one of them; else nothing.
-
-    What is wanted of it is the life that players of the tier's column usually have.
-    """
-    pools = set(invariants.listed("defence")) & {"life", "energy_shield", "hybrid"}
-    if not invariants.is_explicit("defence") or len(pools) != 1 or "hybrid" in pools:
-        return {}, {}
-    wanted = column_for(demands.level, demands.gear).life.median * growth(demands.level)
-    if pools == {"life"}:
-        return {"Life": wanted}, {"EnergyShield": SHIELD_BESIDE_LIFE * wanted}
-    return {"EnergyShield": wanted}, {}
 
 
 def urged(constraints: Sequence[Constraint], asked: Collection[str]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from app.knowledge.styles import CRITICAL_CHANCE
 from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import Invariant, InvariantSet
-from app.model.demands import Floor, demands_of
+from app.model.demands import Floor, asked_pool, demands_of
 from app.model.names import Demand, Effort, Provenance
 from app.model.stats import EHP
 from app.model.sub_problems import Constraint
@@ -26,7 +26,6 @@ from app.search.objective import (
     Guard,
     Objective,
     asked_figures,
-    asked_pool,
     objective_for,
     raised,
 )
