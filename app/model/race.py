@@ -37,11 +37,16 @@ class Contender(Model):
     defence: SurvivabilityChoice | None = None
 
     @property
+    def rung(self) -> int:
+        """The last rung that it ran, 0 before the first; who is raced against nobody may begin with the last one."""
+        return self.figures[-1].rung if self.figures else 0
+
+    @property
     def place(self) -> tuple[bool, int, float, str]:
         """What orders contenders: those that can be built, the further the better, then by score and name."""
         return (
             bool(self.out),
-            -len(self.figures),
+            -self.rung,
             -(self.figures[-1].score if self.figures else 0.0),
             self.option.name,
         )
@@ -66,7 +71,7 @@ class Race(Model):
     @property
     def running(self) -> list[Contender]:
         """The contenders that run the next rung."""
-        return [one for one in self.contenders if not one.out and (one.draft is not None or not self.rungs)]
+        return [one for one in self.contenders if not one.out and (one.draft is not None or not one.figures)]
 
     @property
     def standing(self) -> list[Contender]:
@@ -87,7 +92,7 @@ class Race(Model):
         if best.by_defence:
             name, found = max(best.by_defence.items(), key=lambda one: (one[1].score, one[0]))
             return f"race, defences of {best.option.name}, best of {len(best.by_defence)}: {name}, {figures(found)}"
-        ran = sum(len(one.figures) >= self.rungs or self.rungs == 1 for one in self.contenders)
+        ran = sum(one.rung >= self.rungs or self.rungs == 1 for one in self.contenders)
         return f"{here}, best of {ran}: {best.option.name}, {figures(best.figures[-1])}"
 
 

@@ -265,7 +265,7 @@ def planned(contender: Contender, defence: SurvivabilityChoice | None = None) ->
 def begun_of(race: Race | None, plan: Plan) -> Blueprint | None:
     """Return the build that the race began by such a plan; None where it began none, or something else was decided."""
     winner = race.winner if race is not None else None
-    if winner is None or winner.draft is None or len(winner.figures) < len(RUNGS):
+    if winner is None or winner.draft is None or winner.rung < len(RUNGS):
         return None
     return winner.draft if _basis(planned(winner)) == _basis(plan) else None
 

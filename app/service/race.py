@@ -48,7 +48,7 @@ def race_view(race: Race | None) -> RaceView | None:
     told = [
         ContenderView(
             name=one.option.name,
-            rungs=len(one.figures),
+            rungs=one.rung,
             dps=one.figures[-1].dps if one.figures else None,
             ehp=one.figures[-1].ehp if one.figures else None,
             out=one.out or None,

@@ -158,6 +158,8 @@ async def _begun(ctx: PhaseContext) -> Race:
         found = [changed(one, defences=[]) for one in found]
     if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
         return Race(over=True)
+    # who runs alone, with one ascendancy, has nothing to learn from drafts
+    is_settled = len(found) == 1 and len(found[0].ascendancies) == 1 and not ctx.engine.version.estimate
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
     begun = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
     for_builds, for_defences = (
@@ -166,7 +168,8 @@ async def _begun(ctx: PhaseContext) -> Race:
     )
     return Race(
         contenders=found,
-        allowed=allowed + for_builds + for_defences,
+        rungs=len(SHARES) if is_settled else 0,
+        allowed=(0 if is_settled else allowed) + for_builds + for_defences,
         for_builds=for_builds,
         for_defences=for_defences,
         learned=digest_of(races),

@@ -31,7 +31,7 @@ from app.phases.explore.race import FIELD, RaceDrafts, RaceExplore
 from app.phases.memory import digest_of, digest_with, race_memory_of, results_of
 from app.reasoning.base import ReasoningContext
 from app.search.base import Plan
-from app.search.drafts import NO_RATE, begun_of, planned
+from app.search.drafts import NO_RATE, RUNGS, begun_of, planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT
 from app.storage.memory_port import NoMemory
@@ -262,11 +262,17 @@ async def test_construct_goes_on_with_what_the_race_began_and_with_nothing_else(
     assert begun_of(changed(race, contenders=early), plan) is None, "a draft of the third rung has no gear"
 
 
-async def test_a_skill_that_was_named_is_drafted_for_its_defence_alone() -> None:
+async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
+    """With one ascendancy, drafts have nothing to tell: it runs the last rung only."""
     states, _ = await defended(["skill01"])
-    assert states[-1].race is not None
-    assert states[-1].race.winner is not None
-    assert len(states[-1].race.winner.by_defence) == 2
+    race = states[-1].race
+    assert race is not None
+    assert race.winner is not None
+    assert len(race.winner.by_defence) == 2
+    assert (len(states), [one.rung for one in race.winner.figures]) == (2, [len(RUNGS)])
+    assert "rung 4 of 4, best of 1: skill01" in states[0].progress_label
+    assert begun_of(race, planned(race.winner)) == race.winner.draft
+    assert race.evaluations <= race.allowed
 
 
 async def test_a_skill_and_an_ascendancy_that_were_named_leave_the_defence_to_be_measured() -> None:
