@@ -23,7 +23,7 @@ from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import LEFT_TO_GEAR, objective_for
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
-from app.search.passives.tree import TreeLimits, TreeSearch
+from app.search.passives.tree import TreeLimits
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
@@ -189,7 +189,8 @@ async def rooted(work: DraftWork) -> DraftResult:
     search = await tree_search(replace(work.ctx, blueprint=best.blueprint), best, TreeLimits(trials=0))
     near = {reach: len(search.graph.routes(search.owned, reach)) for reach in REACHES}
     if affordable := [reach for reach in REACHES if ROUNDS * near[reach] + points <= work.left]:
-        await _plant(search, affordable[0], ROUNDS, points)
+        search = replace(search, limits=TreeLimits(reach=affordable[0], rounds=ROUNDS, trials=0))
+        await search.spend(points - search.spent)
     return replace(_measured(best), by_ascendancy=by_ascendancy)
 
 
@@ -225,12 +226,6 @@ async def _judged(work: DraftWork, blueprint: Blueprint) -> DraftResult:
     incumbent = await Incumbent.open(replace(work.ctx, blueprint=blueprint))
     await AttributeSearch(incumbent, await main_graph(work.ctx), at_once=True).run()
     return _measured(incumbent)
-
-
-async def _plant(search: TreeSearch, reach: int, rounds: int, points: int) -> None:
-    """Spend so many passive points in all, on routes of the reach, in rounds."""
-    search = replace(search, limits=TreeLimits(reach=reach, rounds=rounds, trials=0))
-    await search.spend(points - search.spent)
 
 
 def _measured(incumbent: Incumbent) -> DraftResult:

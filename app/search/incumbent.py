@@ -65,6 +65,13 @@ class Incumbent:
         """Return how much each candidate would raise the score; minus infinity when it cannot be tried."""
         return [self.objective.score(outputs) - self.score for outputs in await self.outputs_of(candidates)]
 
+    async def gains_kept(self, candidates: Sequence[Sequence[Change]]) -> list[float]:
+        """Return the gains with resistances kept; minus infinity where one would fall, or nothing can be tried."""
+        return [
+            self.objective.score(found) - self.score if found and self.keeps_resistances(found) else -math.inf
+            for found in await self.outputs_of(candidates)
+        ]
+
     def keeps_resistances(self, outputs: Mapping[str, float]) -> bool:
         """Return whether with these figures capped resistances stay capped, and others do not fall."""
         wanted = self.objective.floors.resistance.good

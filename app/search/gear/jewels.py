@@ -164,13 +164,7 @@ class JewelChoice:
 
     async def _best(self, offers: Sequence[GearItem]) -> GearItem | None:
         """Return what raises the score most, None where nothing raises it enough with resistances as they are."""
-        outputs = await self.incumbent.outputs_of([[Equip(item=item)] for item in offers])
-        gains = [
-            self.incumbent.objective.score(found) - self.incumbent.score
-            if found and self.incumbent.keeps_resistances(found)
-            else float("-inf")
-            for found in outputs
-        ]
+        gains = await self.incumbent.gains_kept([[Equip(item=item)] for item in offers])
         best = max(range(len(offers)), key=lambda index: (gains[index], -index), default=None)
         return offers[best] if best is not None and gains[best] >= LEAST_GAIN else None
 

@@ -290,12 +290,7 @@ class UniqueSelection:
         values = await self.gear.values()
         for _ in range(most):
             outfits = await self._outfits(values)
-            gains = [
-                self.incumbent.objective.score(found) - self.incumbent.score
-                if found and self.incumbent.keeps_resistances(found)
-                else float("-inf")
-                for found in await self.incumbent.outputs_of(outfits)
-            ]
+            gains = await self.incumbent.gains_kept(outfits)
             best = max(range(len(outfits)), key=lambda index: (gains[index], -index), default=None)
             if best is None or gains[best] < WORTHWHILE or not await self._put_on(outfits[best]):
                 return
