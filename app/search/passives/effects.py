@@ -26,6 +26,9 @@ Vector = tuple[float, ...]
 Key = tuple[object, ...]
 
 _SMALLEST = 1e-3
+_NOTHING = math.log(100 * _SMALLEST)
+"""A logarithm below this stands for a figure that is not there: zero has none, and what multiplies zero is zero."""
+
 _MULTIPLIED = frozenset({DPS, EHP, "ManaPerSecondCost", "LifePerSecondCost"})
 _FINE = frozenset({MOVEMENT})
 
@@ -67,7 +70,7 @@ def outputs_of(vector: Vector, metrics: tuple[str, ...] = METRICS) -> Outputs:
     """Return the outputs that a vector stands for."""
     found = dict(zip(metrics, vector, strict=False))
     for name in _logs_of(metrics):
-        found[name] = math.exp(found[name])
+        found[name] = math.exp(found[name]) if found[name] > _NOTHING else 0.0
     return found
 
 

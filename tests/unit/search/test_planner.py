@@ -16,7 +16,7 @@ from app.model.facts import NodeFact
 from app.model.names import Attribute, GearTier
 from app.model.stats import ATTRIBUTE_METRICS, DPS
 from app.search.objective import METRICS, Guard, Objective
-from app.search.passives.effects import Vector, plus, short_attribute, vector_of, zero_of
+from app.search.passives.effects import Vector, outputs_of, plus, short_attribute, vector_of, zero_of
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.planner import LARGEST_BRANCH, Planner, TreeDraft
 from tests.fakes.arithmetic import node
@@ -254,6 +254,16 @@ def test_an_attribute_is_short_by_minima_requirements_and_items(
     objective: Objective, there: Mapping[str, float], short: Attribute | None
 ) -> None:
     assert short_attribute(objective, vector_of(there)) is short
+
+
+def test_on_paper_a_build_is_worth_what_it_is_measured_to_be_also_without_mana() -> None:
+    """A cost of nothing once read as a small cost, which no mana pays: giving Blood Magic back looked like a gain."""
+    unpaid = dict.fromkeys(("Mana", "ManaUnreserved", "ManaRegenRecovery", "ManaLeechGainRate"), 0.0)
+    for cost in (0.0, 5.0):
+        outputs = {**dict.fromkeys(METRICS, 100.0), **unpaid, "ManaPerSecondCost": cost}
+        assert Objective(FLOORS).score(outputs_of(vector_of(outputs))) == pytest.approx(
+            Objective(FLOORS).score(outputs)
+        )
 
 
 def test_what_was_measured_together_corrects_drafts_that_hold_it() -> None:
