@@ -35,8 +35,8 @@ REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
 """Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small
 tree tells skills apart as well as a large one."""
 
-ASCENDANCIES = 2
-"""Ascendancies tried with each of several skills; with one skill alone all of them are."""
+ASCENDANCIES = 3
+"""Ascendancies tried with each of several skills, where evaluations suffice; estimates try all with one alone."""
 
 SCREENED = 0.6
 """Share of a rung's evaluations that supports are screened with; the rest is for sets of them."""
@@ -200,7 +200,8 @@ async def begun(work: DraftWork) -> DraftResult:
     Before that drafts do not tell: with the same plain gear and few supports a quarterstaff dealt 9 % more than a wand
     whose build has 30 % more damage and twice the effective hit points.
     """
-    return await _judged(work, (await in_turn(work.ctx, FIRST)).blueprint)
+    found = await _judged(work, (await in_turn(work.ctx, FIRST)).blueprint)
+    return replace(found, out="" if found.dps > 0 else NO_RATE)
 
 
 async def defended(work: DraftWork) -> DraftResult:

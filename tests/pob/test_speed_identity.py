@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.engine.pob.backend import PobBackend
+from tests.conftest import DEEP
 from tests.pob.conftest import Child, Facts, rare
 
 pytestmark = pytest.mark.pob
@@ -88,6 +89,63 @@ def _check(backend: PobBackend, facts: Facts, name: str, start: Any) -> None:
 def _unequal(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, tuple[float | None, float | None]]:
     keys = theirs.keys() | ours.keys()
     return {key: (theirs.get(key), ours.get(key)) for key in keys if theirs.get(key) != ours.get(key)}
+
+
+def _inert(backend: PobBackend, facts: Facts, name: str, start: Any) -> int:
+    """Compare what is told to do nothing with Path of Building's own calculator; return how many passives that is."""
+    ours, theirs = Child(backend), Child(backend)
+    try:
+        start(ours)
+        start(theirs)
+        theirs.call("bench_restore")
+        stats = sorted(key for key in ours.stats() if not key.startswith(UNSTABLE))
+        inert = [node for node in ours.call("inert") if node in facts.nodes]
+        candidates = [[{"op": "allocate", "nodes": [facts.wish(node)]}] for node in inert[:: 1 if DEEP else 20]]
+        base = theirs.call("what_if", candidates=[[]], metrics=stats)[0]
+        for changes, found in zip(
+            candidates, theirs.call("what_if", candidates=candidates, metrics=stats), strict=True
+        ):
+            assert _unequal(base, found) == {}, (name, changes)
+        together = [[{"op": "allocate", "nodes": [facts.wish(node) for node in inert[::20]]}]]
+        assert _unequal(base, theirs.call("what_if", candidates=together, metrics=stats)[0]) == {}, name
+        assert ours.call("what_if", candidates=candidates * 2, metrics=stats) == [base] * (2 * len(candidates)), name
+        return len(inert)
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def test_passives_told_to_do_nothing_do_nothing(warm_backend: PobBackend, facts: Facts) -> None:
+    """A third of the tree at least, so that it is worth telling; a passive that counts is among the others."""
+    found = _inert(warm_backend, facts, "sorceress", lambda child: child.build(facts.sorceress()))
+    assert found > len(facts.nodes) / 3
+
+
+def test_passives_that_do_nothing_are_found_anew_after_a_change(warm_backend: PobBackend, facts: Facts) -> None:
+    """With a minion beside the main skill passives for minions count."""
+    child = Child(warm_backend)
+    try:
+        child.build(facts.sorceress())
+        before = set(child.call("inert"))
+        group, index = {"gems": [facts.gem("Skeletal Arsonist")]}, len(child.call("blueprint")["groups"]) + 1
+        child.call("apply", changes=[{"op": "set_group", "index": index, "group": group}])
+        after = set(child.call("inert"))
+        assert before - after
+        assert any(
+            "Minion" in line for node in (before - after) & facts.nodes.keys() for line in facts.nodes[node]["mods"]
+        )
+    finally:
+        child.close()
+
+
+@pytest.mark.slow
+def test_passives_told_to_do_nothing_do_nothing_in_real_builds(
+    warm_backend: PobBackend, facts: Facts, few_real_builds: list[Path]
+) -> None:
+    """Nothing is told where the file claims what nothing in it brings about: a passive may count as what does."""
+    for path in few_real_builds:
+        xml = path.read_text(encoding="utf-8")
+        _inert(warm_backend, facts, path.stem, lambda child, xml=xml: child.call("load", xml=xml))
 
 
 def test_a_made_build(warm_backend: PobBackend, facts: Facts) -> None:

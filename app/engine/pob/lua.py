@@ -28,6 +28,7 @@ MODULES = (
     "build",
     "trial",
     "idle",
+    "inert",
     "damage",
     "whatif",
     "stats",

@@ -50,6 +50,9 @@ ON_OFFER = 3
 BASIC, PER_POINT = 300, 16
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 6/20 of it."""
 
+BEGUN_ALONE = 3
+"""Ascendancies, the likeliest, with which the last rung begins a skill that runs alone."""
+
 A_BUILD, A_POINT = 400, 6
 """Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
 
@@ -93,14 +96,16 @@ class RaceExplore:
         return PhaseResult(state)
 
     async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
-        is_drafting = race.rungs < len(SHARES)
+        is_drafting, running = race.rungs < len(SHARES), race.running
         for_drafts = race.allowed - race.for_builds - race.for_defences
-        most = int(for_drafts * SHARES[race.rungs] / len(race.running)) if is_drafting else 0
+        most = int(for_drafts * SHARES[race.rungs] / len(running)) if is_drafting else 0
         alone = len(race.contenders) == 1
-        found = await seated(
-            [partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in race.running], self.sessions
-        )
+        runs = _by_ascendancy(running[0], ctx.demands.level) if alone and not is_drafting else running
+        works = [partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in runs]
+        found = await seated(works, self.sessions)
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
+        if alone and not is_drafting:
+            ran = [_best_ascendancy(ran)]
         return _halved(race, ran, made, rungs_of(ctx), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
@@ -158,10 +163,11 @@ async def _begun(ctx: PhaseContext) -> Race:
         found = [changed(one, defences=[]) for one in found]
     if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
         return Race(over=True)
-    # who runs alone, with one ascendancy, has nothing to learn from drafts
-    is_settled = len(found) == 1 and len(found[0].ascendancies) == 1 and not ctx.engine.version.estimate
+    # who runs alone has nothing to learn from drafts: its ascendancies are compared as begun builds
+    is_settled = len(found) == 1 and not ctx.engine.version.estimate
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
     begun = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
+    begun = min(len(found[0].ascendancies), BEGUN_ALONE) if is_settled else begun
     for_builds, for_defences = (
         begun * (A_BUILD + A_POINT * points),
         max(0, ways - 1) * (A_DEFENCE + A_DEFENDED_POINT * points),
@@ -174,6 +180,20 @@ async def _begun(ctx: PhaseContext) -> Race:
         for_defences=for_defences,
         learned=digest_of(races),
     )
+
+
+def _by_ascendancy(contender: Contender, level: int) -> list[Contender]:
+    """Return the contender once with each of its likeliest ascendancies, to be begun with it."""
+    of = contender.ascendancies[:BEGUN_ALONE]
+    bare = [Blueprint(class_name=one.class_name, ascendancy=one.ascendancy, level=level) for one in of]
+    return [changed(contender, draft=draft) for draft in bare]
+
+
+def _best_ascendancy(ran: Sequence[Contender]) -> Contender:
+    """Return the contender with that ascendancy with which it came farthest, and the figures with each."""
+    best = min(ran, key=lambda one: one.place)
+    drafted = [(one.draft.ascendancy, one) for one in ran if one.draft is not None and not one.out]
+    return changed(best, by_ascendancy={name: one.figures[-1] for name, one in drafted if name is not None})
 
 
 async def _drafted(

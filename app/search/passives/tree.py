@@ -37,7 +37,7 @@ class TreeLimits:
 
     `reach`: points of a route; `rounds`: of growing; `chain`: trades planned at once; `offers`: single trades measured
     when no chain helps; `shakes`: points given back and spent anew on paper; `moves`: large moves tried of each kind;
-    `trials`: candidates in all.
+    `trials`: candidates in all; `rate`: gain per trial below which going on is not worth it.
     """
 
     reach: int = 8
@@ -49,6 +49,7 @@ class TreeLimits:
     shakes: tuple[int, ...] = (8, 16, 24)
     moves: int = 0
     trials: int = 6000
+    rate: float = 0.0
 
 
 @dataclass
@@ -197,10 +198,12 @@ class TreeSearch:
         return self.changes_to(self.planner.bought(self.draft(), route))
 
     async def improve(self, most: int = 1000) -> int:
-        """Trade branches for better ones until nothing helps, `most` times; return how many times it helped."""
+        """Trade branches for better ones until nothing helps enough, `most` times; return how many times it helped."""
         before = self.accepted
-        while self.is_unspent and self.accepted - before < most and await self._improved():
-            pass
+        while self.is_unspent and self.accepted - before < most:
+            trials, score = self.trials, self.score
+            if not await self._improved() or self.score - score < self.limits.rate * (self.trials - trials):
+                break
         return self.accepted - before
 
     async def trade(self, most: int = 1000) -> None:

@@ -94,6 +94,7 @@ function B.settle(problems)
 	if main_group_moved() then calculate_main() end
 	B.memo_reset()
 	B.idle.reset()
+	B.inert.reset()
 end
 
 function B.full_calculation()

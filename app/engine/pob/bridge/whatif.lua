@@ -100,10 +100,22 @@ for name in ([[DPS FullDPS CombinedDPS TotalDPS TotalDotDPS AverageHit AverageDa
 	NO_EHP[name] = true
 end
 
--- Fewer candidates than this do not earn back the search for idle groups.
+-- Fewer candidates than this do not earn back the search for idle groups, or for inert passives.
 local MANY = 24
 
 local function current() return calculate({}, { full_dps = true, damage = true, skip_ehp = false }) end
+function B.whole() return calculate({}, { full_dps = true, damage = true, shares = true, types = true, skip_ehp = false }) end
+
+-- Whether passives that do nothing are told from the others before they are tried.
+local function is_screened(candidates)
+	local allocating = 0
+	for _, changes in ipairs(candidates) do
+		if changes[1] and changes[1].op == "allocate" then allocating = allocating + 1 end
+	end
+	if allocating < MANY or B.is_plain then return false end
+	B.inert.ready(B.whole)
+	return true
+end
 
 local function plan_for(metrics, count)
 	local plan = { metrics = metrics, full_dps = false, damage = false, skip_ehp = not B.is_plain, idle = count >= MANY and not B.is_plain }
@@ -121,7 +133,15 @@ end
 
 function B.ops.what_if(args)
 	B.need_build()
-	local plan, out = plan_for(args.metrics, #args.candidates), {}
-	for i, changes in ipairs(args.candidates) do out[i] = evaluate(changes, plan) end
+	local plan, out, same = plan_for(args.metrics, #args.candidates), {}, nil
+	local screened = is_screened(args.candidates)
+	for i, changes in ipairs(args.candidates) do
+		if screened and B.inert.is(changes) then
+			same = same or evaluate({}, plan)
+			out[i] = same
+		else
+			out[i] = evaluate(changes, plan)
+		end
+	end
 	return "[" .. table.concat(out, ",") .. "]"
 end
