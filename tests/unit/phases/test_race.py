@@ -37,7 +37,7 @@ from app.search.experiments import SPENT
 from app.storage.memory_port import NoMemory
 from tests.contract.storage.test_memory import ENGINE, a_memory, a_race
 from tests.contract.storage.test_memory import WHEN as NOW
-from tests.fakes.arithmetic import ArithmeticEngine, World, active
+from tests.fakes.arithmetic import ArithmeticEngine, World, active, node
 from tests.fakes.steps import new_record
 from tests.unit.phases.test_construct import context, decided, world
 
@@ -272,6 +272,37 @@ async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
     assert (len(states), [one.rung for one in race.winner.figures]) == (2, [len(RUNGS)])
     assert "rung 4 of 4, best of 1: skill01" in states[0].progress_label
     assert begun_of(race, planned(race.winner)) == race.winner.draft
+    assert race.evaluations <= race.allowed
+
+
+async def test_a_skill_that_was_named_is_begun_with_each_of_its_ascendancies() -> None:
+    """Drafts in plain gear chose an ascendancy with which the finished build had less than half of the damage."""
+    low, none = (changed(TOP, ascendancy=name) for name in ("Low", "None of these"))
+    heroes = [low, none, TOP, changed(TOP, ascendancy="A fourth")]
+
+    class Chosen(Defended):
+        async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+            return [changed(one, ascendancies=heroes) for one in await super().contenders(ctx, most)]
+
+    known = hats()
+    known.nodes += [
+        node(600, 601, kind="ascendancy_start", ascendancy="Low"),
+        *(node(i, i + 1, mods=["1 inc"], kind="notable", ascendancy="Low") for i in range(601, 612)),
+    ]
+    phase = RaceExplore(Inner(), 2)
+    state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    for _ in range(2):
+        state = (await phase.run(changed_context(context(ArithmeticEngine(known), state), Chosen("skill01")))).state
+    race = state.race
+    assert race is not None
+    assert race.winner is not None
+    found = race.winner.by_ascendancy
+    assert list(found) == ["Low", "None of these", "Top"], "the three likeliest"
+    assert found["Top"].dps > found["Low"].dps > found["None of these"].dps
+    assert {one.rung for one in found.values()} == {len(RUNGS)}
+    assert planned(race.winner).ascendancy == TOP
+    assert race.winner.draft is not None
+    assert race.winner.draft.ascendancy == "Top"
     assert race.evaluations <= race.allowed
 
 

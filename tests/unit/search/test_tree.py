@@ -7,7 +7,7 @@ from app.search.incumbent import Incumbent
 from app.search.objective import METRICS
 from app.search.passives.effects import Effects
 from app.search.passives.graph import PassiveGraph, levelling_order, ordered
-from app.search.passives.tree import TreeSearch
+from app.search.passives.tree import TreeLimits, TreeSearch
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import Context
 
@@ -82,6 +82,21 @@ async def test_trading_escapes_the_greedy_trap(context: Context) -> None:
     assert search.owned == {2, 3, 4}
     assert await search.improve() == 1
     assert search.owned == {3, 4, 5}
+
+
+async def test_trading_ends_where_a_round_gains_too_little_for_its_trials(context: Context) -> None:
+    """Two of eight arms can be held, and the two best are two trades away: at a high rate the first is the last."""
+    arms = [node(10 * i, 10 * i + 1, mods=[f"{i} inc"], kind="notable") for i in range(1, 9)]
+    tips = [node(10 * i + 1, mods=[f"{10 * i} inc"], kind="notable") for i in range(1, 9)]
+    nodes = [node(1, *(10 * i for i in range(1, 9)), kind="start"), *arms, *tips]
+    trials: list[int] = []
+    for rate in (0.0, 1.0):
+        incumbent = await Incumbent.open(context(World(nodes=nodes, gems=GEMS)))
+        await incumbent.commit([Allocate(nodes=[PassiveNode(id=n) for n in (10, 11, 20, 21)])])
+        search = TreeSearch(incumbent, PassiveGraph(nodes, [1]), limits=TreeLimits(rate=rate, chain=1))
+        assert await search.improve() == (1 if rate else 2)
+        trials.append(search.trials)
+    assert trials[1] < trials[0]
 
 
 async def test_trading_leaves_a_good_tree_alone(context: Context) -> None:
