@@ -40,12 +40,22 @@ function B.have_new_build()
 	untouched = false
 end
 
-local function calculate_main()
+local function calculated(env)
+	build.calcsTab.mainEnv, build.calcsTab.mainOutput = env, env.player.output
+end
+
+local function begin_calculation()
 	wipeGlobalCache()
 	build.outputRevision = build.outputRevision + 1
-	local tab = build.calcsTab
-	tab.mainEnv = B.calcs.buildOutput(build, "MAIN")
-	tab.mainOutput = tab.mainEnv.player.output
+end
+
+-- The main skill alone: what a change brings about (granted skills, what is worn) is known after it. PoB's pass also
+-- calculates every other skill, for warnings that nobody has asked for yet.
+local function calculate_main()
+	begin_calculation()
+	local env = B.calcs.initEnv(build, "MAIN")
+	B.calcs.perform(env)
+	calculated(env)
 end
 
 function B.charm_limit(modDB)
@@ -97,9 +107,15 @@ function B.settle(problems)
 	B.inert.reset()
 end
 
+-- All skills, as PoB's own pass does; without the sheet of its Calcs tab, which is as much again.
 function B.full_calculation()
-	wipeGlobalCache()
-	build.outputRevision = build.outputRevision + 1
+	begin_calculation()
+	calculated(B.calcs.buildOutput(build, "MAIN"))
+end
+
+-- All that PoB calculates: what it saves is partly from that sheet.
+function B.calculation_to_save()
+	begin_calculation()
 	build.calcsTab:BuildOutput()
 end
 

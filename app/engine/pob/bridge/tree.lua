@@ -52,6 +52,9 @@ local function lists(spec, nodes)
 	return ids, sets
 end
 
+-- PoB's ways to passives that are not allocated are for those who click on one.
+function common.classes.PassiveSpec.BuildPathFromNode() end
+
 -- Runs the action while PoB puts off rebuilding all paths, which the choice of class and ascendancy and every jewel
 -- would each do. Whoever calls this allocates afterwards: once at the end is enough.
 function tree.without_paths(action)

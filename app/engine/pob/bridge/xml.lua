@@ -52,7 +52,7 @@ end
 -- PoB's own text; the caller puts it into canonical order.
 function B.ops.export()
 	B.need_build()
-	B.full_calculation()
+	B.calculation_to_save()
 	complete_groups()
 	local text = B.with_charms_at_rest(function()
 		return B.states.as_claimed(function() return build:SaveDB("export") end)
