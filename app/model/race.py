@@ -11,7 +11,7 @@ from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
 
-RACED: Final = "Measured on drafts (up to rung 3 with the same plain gear; not finished builds"
+RACED: Final = "Measured on drafts (before the last rung with the same plain gear; not finished builds"
 """What a fact of the race begins with; whoever tells its figures must say that they are those of drafts."""
 
 
@@ -20,10 +20,10 @@ class Contender(Model):
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
-    rung that it ran. `by_ascendancy`: figures of the third rung with each ascendancy that was tried, of the last one
-    for who runs alone. `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it cannot
-    be built, empty when it can. `draft`: the build so far, None once it is out of the race; `defence`: what that was
-    begun with, None = the answer.
+    rung that it ran. `by_ascendancy`: figures with each ascendancy that was tried before passives are chosen, of whole
+    builds for who runs alone. `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it
+    cannot be built, empty when it can. `draft`: the build so far, None once it is out of the race; `defence`: what that
+    was begun with, None = the answer. `is_whole`: the draft was begun as construct begins a build.
     """
 
     option: Option
@@ -36,6 +36,7 @@ class Contender(Model):
     out: str = ""
     draft: Blueprint | None = None
     defence: SurvivabilityChoice | None = None
+    is_whole: bool = False
 
     @property
     def rung(self) -> int:

@@ -29,7 +29,7 @@ from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
 from app.search.stages.passives import ascend, tree_search
 from app.search.stages.skills import founded, support_rules
-from app.search.stages.table import AGAIN, FIRST, in_turn
+from app.search.stages.table import AGAIN, ASCENDING, FIRST, in_turn
 
 REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
 """Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small
@@ -49,7 +49,10 @@ NO_RATE = "the engine calculates no rate of damage for it"
 
 @dataclass(frozen=True)
 class DraftResult:
-    """A draft after a rung: the build, what it was measured to have, and why it cannot be built (empty: it can)."""
+    """A draft after a rung: the build, what it was measured to have, and why it cannot be built (empty: it can).
+
+    `is_whole`: it was begun as construct begins a build.
+    """
 
     blueprint: Blueprint
     dps: float
@@ -57,6 +60,7 @@ class DraftResult:
     score: float
     out: str = ""
     by_ascendancy: Mapping[str, DraftFigures] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,26 +168,8 @@ async def supported(work: DraftWork) -> DraftResult:
 
 
 async def rooted(work: DraftWork) -> DraftResult:
-    """Choose among the ascendancies by what their passives are worth, then spend the first passive points."""
-    tried: list[Incumbent] = []
-    by_ascendancy: dict[str, DraftFigures] = {}
-    dearest = 0
-    for choice in work.ascendancies:
-        if tried and work.left < dearest:
-            break
-        before = work.panel.trials
-        begun = changed(work.ctx.blueprint, ascendancy=choice.ascendancy)
-        await work.panel.build(begun)
-        ctx = replace(work.ctx, blueprint=begun, plan=replace(work.ctx.plan, ascendancy=choice))
-        if choice.ascendancy is not None and ctx.demands.floors.ascendancy_points:
-            begun = (await ascend(ctx, width=1)).blueprint
-        tried.append(await work.opened(begun))
-        dearest = max(dearest, work.panel.trials - before)
-        if choice.ascendancy is not None:
-            by_ascendancy[choice.ascendancy] = figures_of(_measured(tried[-1]), RUNGS.index(rooted) + 1)
-    best = min(tried, key=lambda one: (-one.score, one.blueprint.ascendancy or ""))
-    if best is not tried[-1]:
-        await work.panel.build(best.blueprint)
+    """Choose an ascendancy, then spend the first passive points."""
+    best, _, by_ascendancy = await _ascended(work, work.ctx.blueprint)
     # looking no farther than every round can be paid for
     points = min(POINTS, work.ctx.demands.floors.passive_points)
     search = await tree_search(replace(work.ctx, blueprint=best.blueprint), best, TreeLimits(trials=0))
@@ -194,14 +180,45 @@ async def rooted(work: DraftWork) -> DraftResult:
     return replace(_measured(best), by_ascendancy=by_ascendancy)
 
 
+async def _ascended(
+    work: DraftWork, blueprint: Blueprint
+) -> tuple[Incumbent, AscendancyChoice, Mapping[str, DraftFigures]]:
+    """Choose among the ascendancies by what their passives are worth; return the figures with each."""
+    tried: list[tuple[Incumbent, AscendancyChoice]] = []
+    by_ascendancy: dict[str, DraftFigures] = {}
+    dearest = 0
+    for choice in work.ascendancies:
+        if tried and work.left < dearest:
+            break
+        before = work.panel.trials
+        begun = changed(blueprint, ascendancy=choice.ascendancy)
+        await work.panel.build(begun)
+        ctx = replace(work.ctx, blueprint=begun, plan=replace(work.ctx.plan, ascendancy=choice))
+        if choice.ascendancy is not None and ctx.demands.floors.ascendancy_points:
+            begun = (await ascend(ctx, width=1)).blueprint
+        tried.append((await work.opened(begun), choice))
+        dearest = max(dearest, work.panel.trials - before)
+        if choice.ascendancy is not None:
+            by_ascendancy[choice.ascendancy] = figures_of(_measured(tried[-1][0]), len(RUNGS))
+    best = min(tried, key=lambda one: (-one[0].score, one[1].ascendancy or ""))
+    if best is not tried[-1]:
+        await work.panel.build(best[0].blueprint)
+    return (*best, by_ascendancy)
+
+
 async def begun(work: DraftWork) -> DraftResult:
-    """Begin the build as construct would; it is judged as finished builds are.
+    """Begin the build as construct would, with the ascendancy that is worth most; it is judged as finished builds are.
 
     Before that drafts do not tell: with the same plain gear and few supports a quarterstaff dealt 9 % more than a wand
     whose build has 30 % more damage and twice the effective hit points.
     """
-    found = await _judged(work, (await in_turn(work.ctx, FIRST)).blueprint)
-    return replace(found, out="" if found.dps > 0 else NO_RATE)
+    at = FIRST.index(ASCENDING)
+    supported = (await in_turn(work.ctx, FIRST[:at])).blueprint
+    best, choice, by_ascendancy = await _ascended(work, supported)
+    ctx = replace(work.ctx, blueprint=best.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
+    found = await _judged(work, (await in_turn(ctx, FIRST[at + 1 :])).blueprint)
+    several = by_ascendancy if len(by_ascendancy) > 1 else {}
+    return replace(found, out="" if found.dps > 0 else NO_RATE, by_ascendancy=several, is_whole=True)
 
 
 async def defended(work: DraftWork) -> DraftResult:
@@ -239,11 +256,11 @@ def figures_of(draft: DraftResult, rung: int) -> DraftFigures:
     return DraftFigures(dps=round(draft.dps, 2), ehp=round(draft.ehp, 2), score=draft.score, rung=rung)
 
 
-RUNGS: tuple[Callable[[DraftWork], Awaitable[DraftResult]], ...] = (armed, supported, rooted, begun)
+RUNGS: tuple[Callable[[DraftWork], Awaitable[DraftResult]], ...] = (armed, supported, begun)
 """What each rung adds, in order."""
 
-ESTIMATED = 3
-"""Rungs where an engine estimates: it knows so little gear that a whole draft tells no more."""
+ESTIMATED = (armed, supported, rooted)
+"""The rungs where an engine estimates: it knows so little gear that a whole draft tells no more."""
 
 
 def planned(contender: Contender, defence: SurvivabilityChoice | None = None) -> Plan:
@@ -261,7 +278,7 @@ def planned(contender: Contender, defence: SurvivabilityChoice | None = None) ->
 def begun_of(race: Race | None, plan: Plan) -> Blueprint | None:
     """Return the build that the race began by such a plan; None where it began none, or something else was decided."""
     winner = race.winner if race is not None else None
-    if winner is None or winner.draft is None or winner.rung < len(RUNGS):
+    if winner is None or winner.draft is None or not winner.is_whole:
         return None
     return winner.draft if _basis(planned(winner)) == _basis(plan) else None
 

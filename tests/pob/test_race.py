@@ -59,8 +59,7 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert race.winner is not None
     assert race.winner.figures[-1].dps > 0
     assert len(race.contenders) >= 6
-    assert sum(len(one.figures) >= 3 for one in race.contenders) in range(2, FIELD[1] + 1)
-    assert sum(len(one.figures) == len(RUNGS) for one in race.contenders) == FIELD[2]
+    assert sum(len(one.figures) == len(RUNGS) for one in race.contenders) in range(2, FIELD[1] + 1)
     assert race.evaluations <= 1.1 * race.allowed
     assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,17 @@ from app.model.state import BuildState
 from app.model.sub_problems import DraftFigures, SurvivabilityChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.memory import digest_of
-from app.search.drafts import ASCENDANCIES, ESTIMATED, RUNGS, DraftWork, defended, figures_of, planned
+from app.search.drafts import (
+    ASCENDANCIES,
+    ESTIMATED,
+    RUNGS,
+    DraftResult,
+    DraftWork,
+    begun,
+    defended,
+    figures_of,
+    planned,
+)
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
@@ -38,11 +48,10 @@ FEWEST, LEAST = 12, 25
 
 SHARES = (0.3, 0.27, 0.4)
 """How the evaluations of the rungs of drafts are divided among these; what is left is for trials that cannot be cut
-short. The third must suffice for two ascendancies: on Path of Building one takes 110 to 120. The last rung begins
-builds, which takes what it takes."""
+short. On Path of Building the last rung begins builds, which takes what it takes."""
 
-FIELD = (6, 3, 2)
-"""How many go on after each rung but the last at most; two reach that one, three where engines estimate."""
+FIELD = (6, 3)
+"""How many go on after each rung but the last at most."""
 
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
@@ -53,7 +62,7 @@ BASIC, PER_POINT = 300, 16
 BEGUN_ALONE = 3
 """Ascendancies, the likeliest, with which the last rung begins a skill that runs alone."""
 
-A_BUILD, A_POINT = 400, 6
+A_BUILD, A_POINT = 400, 8
 """Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
 
 A_DEFENCE, A_DEFENDED_POINT = 250, 4
@@ -81,7 +90,7 @@ class RaceExplore:
         race = ctx.state.race or await _begun(ctx)
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
-        rungs = rungs_of(ctx)
+        rungs = len(rungs_of(ctx))
         ran = await (self._after_defences(ctx, race) if race.rungs == rungs else self._after_rung(ctx, race))
         made = ran.evaluations - race.evaluations
         notes = changed(ctx.state.construction.notes, evaluations=ctx.state.construction.notes.evaluations + made)
@@ -96,17 +105,18 @@ class RaceExplore:
         return PhaseResult(state)
 
     async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
-        is_drafting, running = race.rungs < len(SHARES), race.running
+        running, alone = race.running, len(race.contenders) == 1
+        rungs = rungs_of(ctx)
+        is_begun = rungs[race.rungs] is begun
         for_drafts = race.allowed - race.for_builds - race.for_defences
-        most = int(for_drafts * SHARES[race.rungs] / len(running)) if is_drafting else 0
-        alone = len(race.contenders) == 1
-        runs = _by_ascendancy(running[0], ctx.demands.level) if alone and not is_drafting else running
-        works = [partial(_drafted, ctx, one, race.rungs, most, alone=alone) for one in runs]
+        most = race.for_builds if is_begun else int(for_drafts * SHARES[race.rungs])
+        runs = _by_ascendancy(running[0], ctx.demands.level) if alone and is_begun else running
+        works = [partial(_drafted, ctx, one, rungs[race.rungs], most // len(runs), alone=alone) for one in runs]
         found = await seated(works, self.sessions)
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
-        if alone and not is_drafting:
-            ran = [_best_ascendancy(ran)]
-        return _halved(race, ran, made, rungs_of(ctx), _kept(ctx))
+        if alone and is_begun:
+            ran = [_best_ascendancy(running[0], ran)]
+        return _halved(race, ran, made, len(rungs), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
         """Return the race once its winner is measured with each defence; it is begun with the first one."""
@@ -131,9 +141,9 @@ class RaceExplore:
         )
 
 
-def rungs_of(ctx: PhaseContext) -> int:
-    """Return how many rungs a race has on this engine."""
-    return ESTIMATED if ctx.engine.version.estimate else len(RUNGS)
+def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[DraftResult]]]:
+    """Return the rungs of a race on this engine."""
+    return ESTIMATED if ctx.engine.version.estimate else RUNGS
 
 
 def _kept(ctx: PhaseContext) -> int:
@@ -166,15 +176,15 @@ async def _begun(ctx: PhaseContext) -> Race:
     # who runs alone has nothing to learn from drafts: its ascendancies are compared as begun builds
     is_settled = len(found) == 1 and not ctx.engine.version.estimate
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
-    begun = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
-    begun = min(len(found[0].ascendancies), BEGUN_ALONE) if is_settled else begun
+    builds = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
+    builds = min(len(found[0].ascendancies), BEGUN_ALONE) if is_settled else builds
     for_builds, for_defences = (
-        begun * (A_BUILD + A_POINT * points),
+        builds * (A_BUILD + A_POINT * points),
         max(0, ways - 1) * (A_DEFENCE + A_DEFENDED_POINT * points),
     )
     return Race(
         contenders=found,
-        rungs=len(SHARES) if is_settled else 0,
+        rungs=len(RUNGS) - 1 if is_settled else 0,
         allowed=(0 if is_settled else allowed) + for_builds + for_defences,
         for_builds=for_builds,
         for_defences=for_defences,
@@ -186,18 +196,24 @@ def _by_ascendancy(contender: Contender, level: int) -> list[Contender]:
     """Return the contender once with each of its likeliest ascendancies, to be begun with it."""
     of = contender.ascendancies[:BEGUN_ALONE]
     bare = [Blueprint(class_name=one.class_name, ascendancy=one.ascendancy, level=level) for one in of]
-    return [changed(contender, draft=draft) for draft in bare]
+    return [changed(contender, draft=draft, ascendancies=[one]) for one, draft in zip(of, bare, strict=True)]
 
 
-def _best_ascendancy(ran: Sequence[Contender]) -> Contender:
+def _best_ascendancy(contender: Contender, ran: Sequence[Contender]) -> Contender:
     """Return the contender with that ascendancy with which it came farthest, and the figures with each."""
     best = min(ran, key=lambda one: one.place)
     drafted = [(one.draft.ascendancy, one) for one in ran if one.draft is not None and not one.out]
-    return changed(best, by_ascendancy={name: one.figures[-1] for name, one in drafted if name is not None})
+    figures = {name: one.figures[-1] for name, one in drafted if name is not None}
+    return changed(best, ascendancies=contender.ascendancies, by_ascendancy=figures)
 
 
 async def _drafted(
-    ctx: PhaseContext, contender: Contender, rung: int, most: int, *, alone: bool
+    ctx: PhaseContext,
+    contender: Contender,
+    rung: Callable[[DraftWork], Awaitable[DraftResult]],
+    most: int,
+    *,
+    alone: bool,
 ) -> tuple[Contender, int]:
     """Return the contender after the rung and the evaluations that it took."""
     plan = planned(contender)
@@ -206,12 +222,13 @@ async def _drafted(
     async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
         search = search_context(ctx, plan, panel, contender.draft or bare)
         ascendancies = contender.ascendancies[: None if alone else ASCENDANCIES]
-        draft = await RUNGS[rung](DraftWork(panel, search, most, ascendancies))
+        draft = await rung(DraftWork(panel, search, most, ascendancies))
     ran = changed(
         contender,
         draft=draft.blueprint,
         out=draft.out,
-        figures=[*contender.figures, *([] if draft.out else [figures_of(draft, rung + 1)])],
+        is_whole=draft.is_whole,
+        figures=[*contender.figures, *([] if draft.out else [figures_of(draft, rungs_of(ctx).index(rung) + 1)])],
         by_ascendancy=dict(draft.by_ascendancy) or contender.by_ascendancy,
     )
     return ran, panel.trials

@@ -144,7 +144,12 @@ async def test_what_the_race_began_by_this_plan_is_gone_on_with() -> None:
     figures = [DraftFigures(dps=1.0, ehp=1.0, score=1.0, rung=rung) for rung in range(1, len(RUNGS) + 1)]
     option = Option(name="zap", choice=answers[Q.DAMAGE_DELIVERY], reason="it is a skill")
     won = Contender(
-        option=option, ascendancies=[PLAN.ascendancy], answers=answers, figures=figures, draft=state.blueprint
+        option=option,
+        ascendancies=[PLAN.ascendancy],
+        answers=answers,
+        figures=figures,
+        draft=state.blueprint,
+        is_whole=True,
     )
     raced = changed(fresh(), race=Race(contenders=[won], rungs=len(RUNGS), over=True))
 
