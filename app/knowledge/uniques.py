@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Literal
@@ -56,3 +57,11 @@ def origin_of(fact: UniqueFact) -> UniqueOrigin:
     if fact.level >= table.late_from:
         return UniqueOrigin(tier=UniqueTier.RARE, why="drops in maps only")
     return UniqueOrigin(tier=UniqueTier.COMMON)
+
+
+_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
+
+
+def needs_to_be_unhit(lines: Iterable[str]) -> bool:
+    """Return whether one of an item's lines helps only who is not hit: the engine takes everybody as not hit."""
+    return any(map(_UNHIT.search, lines))

@@ -138,8 +138,9 @@ class JewelChoice:
         slots = await self._slots()
         if not slots or self.budget <= 0:
             return []
-        uniques = {fact.name: fact for fact in await jewels_to_try(self.ctx)}
-        offers = await self._uniques(slots, last) + await self._radius_jewels(slots, last)
+        to_try = await jewels_to_try(self.ctx)
+        uniques = {fact.name: fact for fact in to_try}
+        offers = await self._uniques(to_try, slots, last) + await self._radius_jewels(slots, last)
         taken: list[GearItem] = []
         while offers and self.incumbent.trials + len(offers) <= last:
             best = await self._best([item for item in offers if self._is_allowed(item, uniques)])
@@ -190,11 +191,11 @@ class JewelChoice:
         own = uniques[item.title].limit
         return sum(not is_named(other, limits) for other in worn) < limits.max_uniques and (not own or alike < own)
 
-    async def _uniques(self, slots: Sequence[str], last: int) -> list[GearItem]:
+    async def _uniques(self, facts: Sequence[UniqueFact], slots: Sequence[str], last: int) -> list[GearItem]:
         if self.ctx.demands.floors.gear.max_uniques == 0:
             return []
         found: list[GearItem] = []
-        for fact in await jewels_to_try(self.ctx):
+        for fact in facts:
             if self.incumbent.trials < last:
                 found += await versions(self.incumbent, fact, slots)
         return found

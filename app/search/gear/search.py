@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
 from app.knowledge.exclusions import Exclusions
+from app.knowledge.uniques import needs_to_be_unhit
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Change, Equip, GearItem
@@ -157,13 +158,9 @@ class GearSearch:
         for pool in self.pools:
             item = self.incumbent.blueprint.items[pool.slot]
             trials = exchanges(pool, item, values)
-            outputs = await self.incumbent.outputs_of([[Equip(item=trial)] for trial in trials])
-            scores = [
-                self.incumbent.objective.score(found) if self.incumbent.keeps_resistances(found) else float("-inf")
-                for found in outputs
-            ]
-            best = max(range(len(trials)), key=lambda index: (scores[index], -index), default=None)
-            if best is not None and scores[best] > self.incumbent.score + EPSILON:
+            gains = await self.incumbent.gains_kept([[Equip(item=trial)] for trial in trials])
+            best = max(range(len(trials)), key=lambda index: (gains[index], -index), default=None)
+            if best is not None and gains[best] > EPSILON:
                 await self.incumbent.commit([Equip(item=trials[best])])
                 inspection = await self.incumbent.learn_requirements()
                 if self._ban(inspection.unparsed):
@@ -201,7 +198,6 @@ LEAST_SPEED = 15
 
 _SPEED = re.compile(r"(\d+)% increased Movement Speed$")
 _OTHER_DAMAGE = re.compile(r"damage converted to|you deal no|deal no ", re.IGNORECASE)
-_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
 
 
 async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearItem]:
@@ -224,7 +220,7 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
             continue
         if excluded.item(fact.name, base, unique=True) or phrase(fact.name) in named:
             continue
-        unfit = any(_OTHER_DAMAGE.search(line) or _UNHIT.search(line) for line in fact.lines)
+        unfit = any(map(_OTHER_DAMAGE.search, fact.lines)) or needs_to_be_unhit(fact.lines)
         if not unfit and unobtainable(fact, ctx.demands.floors.gear) is None:
             facts.append(fact)
     found = [

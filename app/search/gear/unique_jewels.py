@@ -8,6 +8,7 @@ from math import inf, isfinite
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.named import named_in
+from app.knowledge.uniques import needs_to_be_unhit
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
@@ -47,7 +48,8 @@ async def jewels_to_try(ctx: SearchContext) -> list[UniqueFact]:
     """Return the unique jewels that may be worn for what they do, sorted by name and base.
 
     Left out: what the tier has not or the level does not allow, what the user excluded or named (that is worn anyway),
-    what the engine does not read or reads without counting it, and what serves only a tree grown around it.
+    what the engine does not read or reads without counting it, what helps only who is not hit, and what serves only a
+    tree grown around it.
     """
     limits, excluded = ctx.demands.floors.gear, Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
     bases = {base.name: base for base in await ctx.engine.facts.bases() if base.type == "Jewel"}
@@ -57,6 +59,8 @@ async def jewels_to_try(ctx: SearchContext) -> list[UniqueFact]:
         if base is None or fact.unparsed or fact.level > ctx.demands.level or unobtainable(fact, limits) is not None:
             continue
         if fact.chosen > MOST_CHOSEN or fact.name in PAID_WITH_A_LOSS or any(map(_REACH.search, fact.lines)):
+            continue
+        if needs_to_be_unhit(fact.lines):
             continue
         if not excluded.item(fact.name, base, unique=True) and not is_named(as_item(fact, JEWEL_SLOT), limits):
             found.append(fact)

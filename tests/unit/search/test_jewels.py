@@ -117,6 +117,7 @@ async def test_what_serves_only_another_tree_or_is_luck_is_not_tried(context: Co
         jewel("Unread", "20 inc", unparsed=1),
         jewel("Reach", "Passives in Radius can be Allocated without being connected to your tree"),
         jewel("Hidden", "20 inc", base="Timeless Jewel"),
+        jewel("Untouched", "20 inc", "100% increased Evasion Rating if you haven't been Hit Recently"),
         jewel("Flesh Crucible", choices=["1 inc", "2 inc", "3 inc"], chosen=2),
         jewel("Luck", choices=["1 inc", "2 inc", "3 inc", "4 inc"], chosen=3),
     )
