@@ -29,6 +29,8 @@ from app.wiring import open_services, redactor
 
 ENDINGS: dict[ExportFormat, str] = {"xml": "xml", "code": "code.txt", "yaml": "state.yaml"}
 POLL_S = 0.1
+IDLE_POLLS = 8
+"""Looks for events without any after which the build is read: that takes a state apart, an event does not."""
 GRACE_S = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STDIN = "-"
@@ -80,16 +82,21 @@ async def write_tree(services: Services, build_id: str, folder: Path) -> dict[st
 
 
 async def follow(services: Services, build_id: str) -> None:
-    """Print every progress event of the build until it has ended."""
-    seen, printer = 0, Printer()
+    """Print every progress event of the build until it has ended.
+
+    The status is read before the events, so that nothing written together with the end is missed.
+    """
+    seen, idle, printer = 0, 0, Printer()
     while True:
-        over = (await services.library.get(build_id)).status in FINISHED
-        for event in await services.recordings.progress(build_id, seen):
+        over = idle % IDLE_POLLS == 0 and (await services.library.get(build_id)).status in FINISHED
+        events = await services.recordings.progress(build_id, seen)
+        for event in events:
             seen = event.seq
             for line in printer.lines(event):
                 typer.echo(line, err=True)
         if over:
             return
+        idle = 0 if any(event.type == "finished" for event in events) else idle + 1
         await asyncio.sleep(POLL_S)
 
 
