@@ -121,7 +121,7 @@ class RaceExplore:
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
         """Return the race once its winner is measured with each defence; it is begun with the first one."""
         best = race.standing[0]
-        own, *others = best.defences
+        own, *others = best.defences or [planned(best).survivability]  # an earlier version had a rung more
         found = await seated([partial(_defended, ctx, best, defence) for defence in others], self.sessions)
         measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
         choice, draft, _ = max(measured, key=lambda one: one[2].score)

@@ -11,6 +11,7 @@ import pytest
 
 from app.core.errors import UnknownFact
 from app.model.base import changed
+from app.model.blueprint import Blueprint
 from app.model.facts import AffixFact, BaseFact
 from app.model.memory import RaceKey, RaceMemory
 from app.model.moves import RemoveSkill
@@ -329,6 +330,23 @@ async def test_below_sixty_passive_points_no_defence_is_compared() -> None:
     above, _ = await defended(["skill01", "skill02"], level=37)
     assert above[-1].race is not None
     assert any(one.by_defence for one in above[-1].race.contenders)
+
+
+async def test_a_race_that_an_earlier_version_left_in_its_middle_ends() -> None:
+    """There was a rung of drafts more, so such a race has run as many as there are now, and no build was begun."""
+    state, _ = await raced(["skill01", "skill02"])
+    assert state.race is not None
+    halted = [
+        changed(one, is_whole=False, draft=Blueprint(class_name="Toy", level=90)) for one in state.race.contenders
+    ]
+    questions = {name: SubProblem(name=name) for name in Q}
+    left = BuildState(sub_problems=questions, race=changed(state.race, contenders=halted, over=False))
+    result = await RaceExplore(Inner()).run(changed_context(context(ArithmeticEngine(toys()), left), Starting()))
+    race = result.state.race
+    assert race is not None
+    assert race.over
+    assert race.winner is not None
+    assert begun_of(race, planned(race.winner)) is None, "construct begins anew"
 
 
 async def test_the_number_of_sessions_changes_no_defence() -> None:
