@@ -30,7 +30,7 @@ from app.wiring import open_services, redactor
 ENDINGS: dict[ExportFormat, str] = {"xml": "xml", "code": "code.txt", "yaml": "state.yaml"}
 POLL_S = 0.1
 IDLE_POLLS = 8
-"""Looks for events without any after which the build is read: that takes a state apart, an event does not."""
+"""Of so many looks for events one reads the build as well: that takes a state apart, an event does not."""
 GRACE_S = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STDIN = "-"

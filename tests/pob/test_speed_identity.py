@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,14 +68,23 @@ def _candidates(facts: Facts, blueprint: dict[str, Any]) -> list[list[dict[str, 
     return [[], *_passives(facts, blueprint), *_items(blueprint), *_skills(blueprint), *_configs()]
 
 
-def _check(backend: PobBackend, facts: Facts, name: str, start: Any) -> None:
-    """Compare both ways for all numbers of the build, with and without requirements, and for a few."""
+@contextmanager
+def _pair(backend: PobBackend, start: Any) -> Iterator[tuple[Child, Child, list[str]]]:
+    """Start two processes with the build, ours and one with Path of Building's own functions; name what is compared."""
     ours, theirs = Child(backend), Child(backend)
     try:
         start(ours)
         start(theirs)
         theirs.call("bench_restore")
-        stats = sorted(key for key in ours.stats() if not key.startswith(UNSTABLE))
+        yield ours, theirs, sorted(key for key in ours.stats() if not key.startswith(UNSTABLE))
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def _check(backend: PobBackend, facts: Facts, name: str, start: Any) -> None:
+    """Compare both ways for all numbers of the build, with and without requirements, and for a few."""
+    with _pair(backend, start) as (ours, theirs, stats):
         candidates = _candidates(facts, ours.call("blueprint"))
         quiet = [key for key in stats if not key.startswith("Req")]
         for metrics in (stats, quiet, ["DPS", "Life"]):
@@ -81,9 +92,6 @@ def _check(backend: PobBackend, facts: Facts, name: str, start: Any) -> None:
             found = ours.call("what_if", candidates=candidates, metrics=metrics)
             for changes, theirs_row, our_row in zip(candidates, expected, found, strict=True):
                 assert _unequal(theirs_row, our_row) == {}, (name, changes)
-    finally:
-        ours.close()
-        theirs.close()
 
 
 def _unequal(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, tuple[float | None, float | None]]:
@@ -93,12 +101,7 @@ def _unequal(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, tupl
 
 def _inert(backend: PobBackend, facts: Facts, name: str, start: Any) -> int:
     """Compare what is told to do nothing with Path of Building's own calculator; return how many passives that is."""
-    ours, theirs = Child(backend), Child(backend)
-    try:
-        start(ours)
-        start(theirs)
-        theirs.call("bench_restore")
-        stats = sorted(key for key in ours.stats() if not key.startswith(UNSTABLE))
+    with _pair(backend, start) as (ours, theirs, stats):
         inert = [node for node in ours.call("inert") if node in facts.nodes]
         candidates = [[{"op": "allocate", "nodes": [facts.wish(node)]}] for node in inert[:: 1 if DEEP else 20]]
         base = theirs.call("what_if", candidates=[[]], metrics=stats)[0]
@@ -110,9 +113,6 @@ def _inert(backend: PobBackend, facts: Facts, name: str, start: Any) -> int:
         assert _unequal(base, theirs.call("what_if", candidates=together, metrics=stats)[0]) == {}, name
         assert ours.call("what_if", candidates=candidates * 2, metrics=stats) == [base] * (2 * len(candidates)), name
         return len(inert)
-    finally:
-        ours.close()
-        theirs.close()
 
 
 def test_passives_told_to_do_nothing_do_nothing(warm_backend: PobBackend, facts: Facts) -> None:

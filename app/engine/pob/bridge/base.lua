@@ -78,6 +78,7 @@ B.replaced(specCopy, their_copy)
 -- more small passives do.
 local ASKED = { GiantsBlood = true, InstrumentsOfPower = true, LordOfTheWilds = true, AdditionalRingSlot = true,
 	CannotGainSpiritFromEquipment = true, EffectOfBonusesFromFocus = true, CanExplode = true }
+B.asked_first = ASKED
 local kinds = setmetatable({}, { __mode = "k" })
 
 local function kind_of(list)

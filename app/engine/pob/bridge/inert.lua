@@ -4,14 +4,14 @@ local B = ...
 local inert = {}
 B.inert = inert
 
--- What PoB, or this bridge, reads of passives in another way than by looking a modifier up in the calculation.
-local READ = { SmallPassiveSkillEffect = true, GiantsBlood = true, InstrumentsOfPower = true, LordOfTheWilds = true,
-	AdditionalRingSlot = true, CannotGainSpiritFromEquipment = true, EffectOfBonusesFromFocus = true, CanExplode = true,
-	PassiveSkillEffect = true, PassiveSkillHasNoEffect = true, AllocatedPassiveSkillHasNoEffect = true, ExtraSkill = true }
+-- What PoB, or this bridge, reads of passives in another way than by looking a modifier up in the calculation; besides what
+-- the first pass over the passives asks for.
+local READ = { SmallPassiveSkillEffect = true, PassiveSkillEffect = true, PassiveSkillHasNoEffect = true,
+	AllocatedPassiveSkillHasNoEffect = true, ExtraSkill = true }
 
 -- Conditions and multipliers of a passive may make its own other modifiers count.
 local function is_read(mod)
-	return READ[mod.name] or mod.name:find("^Condition:") or mod.name:find("^Multiplier:")
+	return READ[mod.name] or B.asked_first[mod.name] or mod.name:find("^Condition:") or mod.name:find("^Multiplier:")
 		or AND64(mod.flags or 0, ModFlag.Thorns) ~= 0
 end
 
