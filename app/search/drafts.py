@@ -7,6 +7,7 @@ nothing about a finished build but which of two becomes better.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -183,7 +184,12 @@ async def rooted(work: DraftWork) -> DraftResult:
 async def _ascended(
     work: DraftWork, blueprint: Blueprint
 ) -> tuple[Incumbent, AscendancyChoice, Mapping[str, DraftFigures]]:
-    """Choose among the ascendancies by what their passives are worth; return the figures with each."""
+    """Choose among the ascendancies by what their passives are worth; return the figures with each.
+
+    Passives of another ascendancy are given back first.
+    """
+    nodes = {node.id: node for node in await work.ctx.engine.facts.nodes()}
+    kept = [node for node in blueprint.nodes if node.id not in nodes or nodes[node.id].ascendancy is None]
     tried: list[tuple[Incumbent, AscendancyChoice]] = []
     by_ascendancy: dict[str, DraftFigures] = {}
     dearest = 0
@@ -191,7 +197,7 @@ async def _ascended(
         if tried and work.left < dearest:
             break
         before = work.panel.trials
-        begun = changed(blueprint, ascendancy=choice.ascendancy)
+        begun = changed(blueprint, ascendancy=choice.ascendancy, nodes=kept)
         await work.panel.build(begun)
         ctx = replace(work.ctx, blueprint=begun, plan=replace(work.ctx.plan, ascendancy=choice))
         if choice.ascendancy is not None and ctx.demands.floors.ascendancy_points:
@@ -210,15 +216,22 @@ async def begun(work: DraftWork) -> DraftResult:
     """Begin the build as construct would, with the ascendancy that is worth most; it is judged as finished builds are.
 
     Before that drafts do not tell: with the same plain gear and few supports a quarterstaff dealt 9 % more than a wand
-    whose build has 30 % more damage and twice the effective hit points.
+    whose build has 30 % more damage and twice the effective hit points. Nor do ascendancies without passives and gear,
+    so they are compared again on what they have led to. All this takes as many evaluations as it takes.
     """
+    work = replace(work, most=sys.maxsize)
     at = FIRST.index(ASCENDING)
     supported = (await in_turn(work.ctx, FIRST[:at])).blueprint
-    best, choice, by_ascendancy = await _ascended(work, supported)
-    ctx = replace(work.ctx, blueprint=best.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
-    found = await _judged(work, (await in_turn(ctx, FIRST[at + 1 :])).blueprint)
-    several = by_ascendancy if len(by_ascendancy) > 1 else {}
-    return replace(found, out="" if found.dps > 0 else NO_RATE, by_ascendancy=several, is_whole=True)
+    first, choice, by_ascendancy = await _ascended(work, supported)
+    ctx = replace(work.ctx, blueprint=first.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
+    whole = (await in_turn(ctx, FIRST[at + 1 :])).blueprint
+    if len(by_ascendancy) < 2:
+        by_ascendancy = {}
+    else:
+        best, _, by_ascendancy = await _ascended(work, whole)
+        whole = best.blueprint
+    found = await _judged(work, whole)
+    return replace(found, out="" if found.dps > 0 else NO_RATE, by_ascendancy=by_ascendancy, is_whole=True)
 
 
 async def defended(work: DraftWork) -> DraftResult:

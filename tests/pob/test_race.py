@@ -75,6 +75,15 @@ async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: P
     for focus, shield in alike:
         assert shield.ehp > 1.2 * focus.ehp
         assert shield.score > focus.score
+    whole = [one for one in race.contenders if one.is_whole]
+    assert len(whole) >= 2
+    for one in whole:
+        measured = one.by_ascendancy
+        assert len(measured) == 3
+        # they are told as the begun build has them, not as a draft that dies at once
+        assert all(figures.ehp > one.figures[-1].ehp / 3 for figures in measured.values())
+        if one is race.standing[0] and one.draft is not None:
+            assert one.draft.ascendancy == max(measured, key=lambda name: measured[name].score)
 
 
 @pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])
