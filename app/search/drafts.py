@@ -66,11 +66,14 @@ class DraftResult:
 
 @dataclass(frozen=True)
 class DraftWork:
-    """What a rung works with: a session of its own, the contender's plan, and how many evaluations a draft may make."""
+    """What a rung works with: a session of its own, the contender's plan, and how many evaluations it may make.
+
+    A draft is cut to its evaluations; what begins a whole build takes as many as it takes.
+    """
 
     panel: ParallelSession
     ctx: SearchContext
-    most: int = 0
+    most: int = sys.maxsize
     ascendancies: Sequence[AscendancyChoice] = ()
 
     @property
@@ -217,9 +220,8 @@ async def begun(work: DraftWork) -> DraftResult:
 
     Before that drafts do not tell: with the same plain gear and few supports a quarterstaff dealt 9 % more than a wand
     whose build has 30 % more damage and twice the effective hit points. Nor do ascendancies without passives and gear,
-    so they are compared again on what they have led to. All this takes as many evaluations as it takes.
+    so they are compared again on what they have led to.
     """
-    work = replace(work, most=sys.maxsize)
     at = FIRST.index(ASCENDING)
     supported = (await in_turn(work.ctx, FIRST[:at])).blueprint
     first, choice, by_ascendancy = await _ascended(work, supported)

@@ -82,8 +82,10 @@ async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: P
         assert len(measured) == 3
         # they are told as the begun build has them, not as a draft that dies at once
         assert all(figures.ehp > one.figures[-1].ehp / 3 for figures in measured.values())
-        if one is race.standing[0] and one.draft is not None:
-            assert one.draft.ascendancy == max(measured, key=lambda name: measured[name].score)
+    assert race.winner is not None
+    assert race.winner.draft is not None
+    measured = race.winner.by_ascendancy
+    assert race.winner.draft.ascendancy == max(measured, key=lambda name: measured[name].score)
 
 
 @pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -109,9 +110,9 @@ class RaceExplore:
         rungs = rungs_of(ctx)
         is_begun = rungs[race.rungs] is begun
         for_drafts = race.allowed - race.for_builds - race.for_defences
-        most = race.for_builds if is_begun else int(for_drafts * SHARES[race.rungs])
         runs = _by_ascendancy(running[0], ctx.demands.level) if alone and is_begun else running
-        works = [partial(_drafted, ctx, one, rungs[race.rungs], most // len(runs), alone=alone) for one in runs]
+        most = sys.maxsize if is_begun else int(for_drafts * SHARES[race.rungs]) // len(runs)
+        works = [partial(_drafted, ctx, one, rungs[race.rungs], most, alone=alone) for one in runs]
         found = await seated(works, self.sessions)
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
         if alone and is_begun:
