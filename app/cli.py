@@ -367,10 +367,7 @@ def refine(
 
 @app.command()
 def bench(
-    kind: Annotated[
-        benches.Kind,
-        typer.Argument(help="What to measure"),
-    ],
+    kind: Annotated[benches.Kind, typer.Argument(help="What to measure")],
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -394,7 +391,10 @@ def bench(
     effort: Annotated[Effort, typer.Option(help="wishes: how far each build is searched")] = Effort.NORMAL,
     keystones: Annotated[bool, typer.Option("--keystones", help="tree: begin from the author's keystones too")] = False,
     results: Annotated[Path | None, typer.Option(metavar="DIR", help="tree: keep figures there to go on from")] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="build: seconds, candidates and busy engines of each step")
+    ] = False,
 ) -> None:
     """Measure this installation."""
-    chosen = (folder, scan, level, candidates, effort, keystones, results)
+    chosen = (folder, scan, level, candidates, effort, keystones, results, profile)
     run(lambda: benches.measure(Settings(), kind, as_json, only or (), *chosen))

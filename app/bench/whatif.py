@@ -156,6 +156,7 @@ BATCH = 120
 ROUNDS = 5
 LONG_RUN = 10_000
 STARTS = 15
+PROCESSES = 3
 ENGINES = 4
 
 VECTORS: dict[str, tuple[str, ...]] = {
@@ -200,6 +201,30 @@ async def measure(settings: Settings, folder: Path | None = None) -> dict[str, A
             "drift": await _drift(engine, case),
             "start": await _start(settings, engine, case),
         }
+    finally:
+        await room.close()
+
+
+async def plain_rate(settings: Settings) -> float | None:
+    """Return how many candidates a second the plain loop in Lua tries on the heavy build; None without PoB.
+
+    A median over processes, because LuaJIT compiles differently in each.
+    """
+    room = ConfiguredEngines(settings)
+    try:
+        if room.resolve("auto") != "pob":
+            return None
+        engine = await room.engine("pob")
+        case = await load_case(settings, engine, None)
+        asked = [[change.model_dump(mode="json") for change in changes] for changes in case.tries]
+        rates = []
+        for _ in range(PROCESSES):
+            async with engine.session() as plain:
+                assert isinstance(plain, ProcessSession)
+                await case.open(plain)
+                question = {"candidates": asked, "metrics": list(VECTORS["search"])}
+                rates.append(len(asked) / (await plain.ask("bench_plain", question, PLAIN)).seconds)
+        return statistics.median(rates)
     finally:
         await room.close()
 

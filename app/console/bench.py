@@ -9,7 +9,20 @@ from typing import Any, Literal
 
 import typer
 
-from app.bench import baseline, builds, explore, gear, quality, reasoners, refinement, service, trees, whatif, wishes
+from app.bench import (
+    baseline,
+    builds,
+    explore,
+    gear,
+    profile,
+    quality,
+    reasoners,
+    refinement,
+    service,
+    trees,
+    whatif,
+    wishes,
+)
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 from app.model.names import Effort
@@ -37,13 +50,14 @@ async def measure(
     effort: Effort = Effort.NORMAL,
     keystones: bool = False,
     results: Path | None = None,
+    profiled: bool = False,
 ) -> None:
     """Run one benchmark and print its figures.
 
     `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
     `whatif` and these three, and takes those of `quality`; `scan`, `keystones` and `results` (a folder)
     are for `tree`, `level` for `explore` and `wishes` (None = their own), `candidates` (per prompt) for `explore`,
-    `effort` for `wishes`; the folders of these two keep what was built, so that a run can go on.
+    `profiled` for `build`, `effort` for `wishes`; both folders keep what was built, to go on from.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.
@@ -70,6 +84,10 @@ async def measure(
         "wishes": lambda: wishes.measure(settings, only, folder, level, effort),
         "tree": lambda: trees.measure(settings, folder, only, scan, keystones, results),
     }
+    if profiled and kind != "build":
+        raise InputError("--profile belongs to `build`.")
+    if profiled:
+        measured["build"] = lambda: profile.measure(settings)
     report = await measured.get(kind, lambda: BENCHMARKS[kind](settings))()
     rows = report["table"] if "table" in report else [f"{name}: {value}" for name, value in report.items()]
     typer.echo(json.dumps(report, indent=2) if as_json else "\n".join(rows))

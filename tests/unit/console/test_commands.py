@@ -40,6 +40,7 @@ def test_names_its_version() -> None:
         ["export", "x", "--format", "pdf"],
         ["serve", "--port", "0"],
         ["bench", "nothing"],
+        ["bench", "whatif", "--profile"],
     ],
 )
 def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:

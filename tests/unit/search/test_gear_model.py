@@ -1,7 +1,8 @@
-"""The joint choice over small pools whose best answer is known, or found by trying every legal item."""
+"""The joint choice over small pools whose best answer is known, or found by trying every legal item; its output."""
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from app.model.blueprint import AffixRoll
 from app.model.demands import NO_FLOOR, Floor, floors_for
 from app.model.facts import AffixFact, BaseFact
 from app.model.names import GearTier
-from app.search.gear.model import ATTRIBUTE_PENALTY, PENALTIES, GearProblem, Minima, choose
+from app.search.gear.model import ATTRIBUTE_PENALTY, PENALTIES, GearProblem, Minima, choose, stdout_to_stderr
 from app.search.gear.pool import GearOption, SlotPool, has, plain_item
 from app.search.gear.values import OptionValues, Values
 from app.search.objective import Objective, segments
@@ -219,3 +220,21 @@ def test_no_legal_item_is_better(seed: int) -> None:
     found = choose(asked)
     assert found is not None
     assert worth_of(asked, [o for o in found["Gloves"] if o.kind != "base"]) == pytest.approx(best, rel=1e-3)
+
+
+def test_native_output_goes_to_stderr_and_only_inside(capfd: pytest.CaptureFixture[str]) -> None:
+    native = ctypes.CDLL(None)
+    with stdout_to_stderr():
+        native.puts(b"noise")
+    native.puts(b"result")
+    native.fflush(None)
+    out, err = capfd.readouterr()
+    assert (out, err) == ("result\n", "noise\n")
+
+
+def test_standard_output_comes_back_after_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="broken"), stdout_to_stderr():
+        raise ValueError("broken")
+    ctypes.CDLL(None).puts(b"result")
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr().out == "result\n"

@@ -1,11 +1,18 @@
+"""The passive stage: trees that are better in one way are named, passives that break the plan's pool never bought."""
+
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from app.model.sub_problems import ScalingChoice, SurvivabilityChoice
 from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
-from app.search.stages.passives import alternatives
+from app.search.stages.passives import alternatives, banned_nodes
 from tests.fakes.arithmetic import World, active, node
-from tests.unit.search.conftest import Context
+from tests.unit.search.conftest import PLAN, Context
 
 NODES = [
     node(1, 2, 3, 4, kind="start"),
@@ -38,3 +45,19 @@ async def test_a_tree_that_is_better_in_one_way_is_named_and_not_taken(context: 
 
 async def test_nothing_is_named_when_all_is_bought(context: Context) -> None:
     assert await alternatives(await search(context, 3)) == []
+
+
+KEYSTONES = [
+    node(1, 2, 3, kind="start"),
+    node(2, 1, kind="keystone").model_copy(update={"name": "Chaos Inoculation"}),
+    node(3, 1, mods=["8% of Skill Mana Costs Converted to Life Costs"]),
+    node(4, 1, mods=["10% increased maximum Life"]),
+]
+
+
+@pytest.mark.parametrize(("pool", "banned"), [("life", {2, 4}), ("hybrid", {4}), ("energy_shield", {3, 4})])
+def test_the_pool_decides(context: Context, pool: str, banned: set[int]) -> None:
+    survival = SurvivabilityChoice.model_validate({"pool": pool})
+    plan = replace(PLAN, survivability=survival, scaling=ScalingChoice(excluded_nodes=[4]))
+    ctx = context(World(nodes=KEYSTONES, gems=[active("zap")]), plan=plan)
+    assert banned_nodes(ctx, PassiveGraph(KEYSTONES, [1])) == banned
