@@ -13,8 +13,7 @@ from app.model.memory import RaceMemory, RaceResult, agreement
 from app.model.names import SubProblemName
 from app.model.sub_problems import DeliveryChoice, Option, SubProblem
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.contenders import contenders_of
-from app.reasoning.questions.learned import likeliest_first
+from app.reasoning.questions.contenders import contenders_of, likeliest_first
 from tests.contract.storage.test_memory import a_race, a_result
 from tests.fakes.engine import FactsEngine
 from tests.unit.reasoning.planning import plan
