@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
 from app.model.facts import GemFact
 
 DAMAGE_TYPES = ("physical", "lightning", "cold", "fire", "chaos")
@@ -17,6 +20,23 @@ _STYLE_TAGS = {
     "channelling": frozenset({"channelling", "channel"}),
 }
 _SET_OFF = frozenset({"triggered", "inbuilttrigger", "trigger", "meta"})
+
+AWKWARD: Mapping[str, float] = MappingProxyType(
+    {
+        "totem": 60.0, "travel": 30.0, "conditional": 15.0, "payoff": 10.0, "cooldown": 12.0, "grenade": 10.0,
+        "channelling": 8.0, "stages": 6.0, "sustained": 4.0, "detonator": 10.0, "consumescharges": 6.0,
+        "targetsdestructiblecorpses": 15.0, "command": 25.0, "parry": 60.0, "activeblock": 60.0,
+        "requirescharges": 10.0, "companion": 10.0,
+        "remnant": 30.0, "trigger": 30.0, "meta": 30.0, "limit": 5.0,
+    }
+)  # fmt: skip
+"""Points by which a tag makes a skill awkward to use over and over by itself: our own judgement."""
+
+TOO_AWKWARD = 14.0
+"""Points beyond which a skill is more awkward than a cooldown, so that it is only played where players know how."""
+
+TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
+"""Tags of skills whose figure is that of an object which something else has to break."""
 
 
 def tags(gem: GemFact) -> frozenset[str]:
@@ -142,3 +162,17 @@ def can_be_cut(gem: GemFact) -> bool:
 def can_be_main(gem: GemFact) -> bool:
     """Say whether a build can be made around the skill: modelled, and either deals damage or brings minions."""
     return gem.kind == "active" and gem.modelled and (deals_damage(gem) or is_minion(gem))
+
+
+def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]:
+    """Return what makes a main skill awkward to use, in points by tag; `ignored` tags were asked for.
+
+    What sets off or waits for something else is no burden on minions, which do it by themselves.
+    """
+    own, by_minions = tags(gem), {"detonator", "payoff", "conditional"} if is_minion(gem) else set[str]()
+    return {tag: points for tag, points in AWKWARD.items() if tag in own and tag not in {*ignored, *by_minions}}
+
+
+def stands_alone(gem: GemFact) -> bool:
+    """Say whether the skill's figure is had by using it over and over: Lightning Warp strikes only who nearly dies."""
+    return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN

@@ -21,6 +21,7 @@ from app.knowledge.gems import (
     is_minion,
     is_spell,
     level_required,
+    stands_alone,
     tags,
 )
 from app.knowledge.vocabulary import vocabulary
@@ -72,9 +73,6 @@ WEAK = 2.0
 
 TREE = TreeLimits(reach=10, rounds=2, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=170)
 """How the points of a level are spent among the passives of the finished tree."""
-
-ASIDE = frozenset({"travel", "totem", "blink", "trigger", "triggered", "meta", "corpse", "grenade"})
-"""Kinds of skills that are no substitute for a main skill."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +222,7 @@ class LevelSearch:
             early = can_be_cut(fact) and usable_level(fact, self.ctx.demands.level) > 0
             fits = not fact.weapon_types or any(usable_with(words, held) for words in fact.weapon_types)
             kind = is_spell(fact) == is_spell(main) and is_minion(fact) == is_minion(main)
-            plain = not tags(fact) & ASIDE and can_be_main(fact) and not fact.monsters and fact.spirit == 0
+            plain = stands_alone(fact) and can_be_main(fact) and not fact.monsters and fact.spirit == 0
             return early and fits and kind and plain and fact.id != main.id and not excluded.gem(fact)
 
         found = [fact for fact in self._facts.values() if is_open(fact)]

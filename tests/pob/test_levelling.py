@@ -14,6 +14,7 @@ from lxml import etree
 
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
+from app.knowledge.gems import stands_alone
 from app.model.blueprint import PassiveNode
 from app.model.guide import Loadout
 from app.model.names import Attribute, Effort
@@ -73,6 +74,12 @@ async def test_every_prefix_is_valid_and_near_the_best_of_its_size(
         f"{one.told.title}: not the first passives of the order"
         for one in found
         if sorted(node.id for node in one.blueprint.nodes) != sorted(passives(one, state))
+    ]
+    gems = {gem.name: gem for gem in await fresh.facts.gems() if gem.kind == "active"}
+    faults += [
+        f"{one.title}: {one.skill} waits for something else"
+        for one in told[:-1]
+        if not one.is_main_skill and not stands_alone(gems[one.skill])
     ]
     faults += await of_the_open_one(fresh, xml, told[-1])
     ctx = context_of(record, state, fresh)

@@ -8,7 +8,9 @@ import pytest
 
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
-from app.knowledge.gems import can_be_cut
+from app.knowledge.gems import can_be_cut, can_be_main, is_spell, level_required, stands_alone
+from app.knowledge.weapons import weapon_words
+from app.search.levels import LEVELS
 from tests.loadouts import added, finished, passives, seen
 
 pytestmark = [pytest.mark.pob, pytest.mark.timeout(900)]
@@ -39,3 +41,17 @@ async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> N
     assert not [name for name, gem in gems.items() if name.startswith("His ") and can_be_cut(gem)]
     assert all(can_be_cut(gems[name]) for name in ("Spark", "Arc", "Ball Lightning", "Raging Spirits", "Enfeeble"))
     assert all(gem.colour is not None for gem in gems.values() if can_be_cut(gem))
+
+
+async def test_what_waits_for_something_else_is_not_levelled_with(fresh: ProcessEngine) -> None:
+    """Found on a lightning sorceress's way from level 50 on: Lightning Warp, which strikes only who nearly dies."""
+    gems = {gem.name: gem for gem in await fresh.facts.gems() if gem.kind == "active"}
+    waiting = ("Lightning Warp", "Detonate Dead", "Devour", "Tempest Bell", "Frost Wall", "Raise Zombie", "Snap")
+    assert not [name for name in waiting if stands_alone(gems[name])]
+    assert all(stands_alone(gems[name]) for name in ("Spark", "Arc", "Ball Lightning", "Boneshatter", "Twister"))
+    young = [
+        gem for gem in gems.values() if stands_alone(gem) and can_be_main(gem) and level_required(gem) <= LEVELS[0]
+    ]
+    assert sum(is_spell(gem) for gem in young) >= 3
+    for weapon in ("Bow", "Crossbow", "Quarterstaff", "Spear", "Two Hand Mace"):
+        assert sum(weapon in weapon_words(gem) for gem in young if can_be_cut(gem)) >= 2, weapon

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.config import Settings
 from app.core.ids import BuildId
-from app.knowledge.gems import tags
+from app.knowledge.gems import TO_BE_BROKEN, tags
 from app.model.constraints import InvariantSet
 from app.model.race import Race
 from app.model.record import BuildRequest
@@ -19,7 +19,7 @@ from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
 from app.phases.explore.race import FIELD, RaceExplore
-from app.reasoning.questions.damage_delivery import RIDDEN, TO_BE_BROKEN
+from app.reasoning.questions.damage_delivery import RIDDEN
 from app.reasoning.rules import RulesReasoner
 from app.search.drafts import RUNGS
 from app.wiring import ConfiguredEngines

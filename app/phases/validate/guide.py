@@ -31,7 +31,7 @@ async def guide_to(facts: Facts, blueprint: Blueprint) -> Guide:
         **passive_steps(blueprint, nodes),
         gems=_gem_steps(blueprint, gems),
         shopping=[_item(entry) for entry in await shopping_list(facts, blueprint)],
-        how_to_play=how_to_play(blueprint, gems),
+        how_to_play=how_to_play(blueprint, gems, keystones=_keystones(blueprint, nodes)),
     )
 
 
@@ -57,9 +57,10 @@ async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands,
         return guide
     async with open_parallel(engine, blueprint, USUAL) as session:
         gems = {gem.id: gem for gem in await engine.facts.gems()}
+        keystones = _keystones(blueprint, {node.id: node for node in await engine.facts.nodes()})
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
         uses = await group_uses(session, blueprint, gems, demands.goal)
-    guide = changed(guide, groups=uses, how_to_play=how_to_play(blueprint, gems, uses))
+    guide = changed(guide, groups=uses, how_to_play=how_to_play(blueprint, gems, uses, keystones))
     return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
 
 
@@ -136,10 +137,21 @@ _SAID: Mapping[GroupRole, str] = {
 """How a group of the role is used, where that is not just when it is ready."""
 
 
-def how_to_play(blueprint: Blueprint, gems: Gems, uses: Sequence[GroupUse] = ()) -> list[str]:
+_RECOVERS_NOTHING: Mapping[str, str] = {"Chaos Inoculation": "Life Flask", "Blood Magic": "Mana Flask"}
+"""Keystones with which flasks of a kind, told by the end of their base's name, have nothing to recover."""
+
+
+def _keystones(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> list[str]:
+    found = [nodes[node.id] for node in blueprint.nodes if node.id in nodes]
+    return [node.name for node in found if node.kind == "keystone"]
+
+
+def how_to_play(
+    blueprint: Blueprint, gems: Gems, uses: Sequence[GroupUse] = (), keystones: Sequence[str] = ()
+) -> list[str]:
     """Return in a few sentences what to press, in what order, and what runs by itself.
 
-    `uses` say what groups are for.
+    `uses` say what groups are for; `keystones` are the names of those that the build has.
     """
     main = blueprint.main
     others = [group for group in blueprint.groups if group is not main and group.enabled and group.gems]
@@ -156,7 +168,7 @@ def how_to_play(blueprint: Blueprint, gems: Gems, uses: Sequence[GroupUse] = ())
         f"Then {_main_use(main, gems)}." if main is not None and main.gems else "",
         *(_named(text, groups, gems) for text, groups in of_role),
         _named("Use when ready: {}.", rest, gems),
-        *_consumables(blueprint),
+        *_consumables(blueprint, keystones),
     ]
     return [line for line in lines if line]
 
@@ -196,8 +208,10 @@ def _triggers(group: SkillGroup, gems: Gems) -> str:
     return f" with {', '.join(names)}" if names else ""
 
 
-def _consumables(blueprint: Blueprint) -> list[str]:
+def _consumables(blueprint: Blueprint, keystones: Sequence[str]) -> list[str]:
+    useless = tuple(_RECOVERS_NOTHING[name] for name in keystones if name in _RECOVERS_NOTHING)
     flasks = [item.base for slot, item in sorted(blueprint.items.items()) if slot.startswith("Flask")]
+    flasks = [base for base in flasks if not base.endswith(useless)]
     charms = [item.base for slot, item in sorted(blueprint.items.items()) if slot.startswith("Charm")]
     drink = [f"Drink when low: {', '.join(flasks)}."] if flasks else []
     return [*drink, *([f"Charms act by themselves: {', '.join(charms)}."] if charms else [])]

@@ -11,6 +11,8 @@ from app.core.errors import LlmBadOutput
 from app.engine.base import Facts
 from app.knowledge.gems import (
     ELEMENTS,
+    TO_BE_BROKEN,
+    TOO_AWKWARD,
     can_be_cut,
     can_be_main,
     cost_per_second,
@@ -182,12 +184,6 @@ def _ranked(brief: Brief) -> list[Judgement]:
     return [judge(brief, asked), *(j for j in judged if j.gem.id != asked.id)]
 
 
-LEAST_HANDLING = -14.0
-"""Skills that are more awkward than a cooldown are raced only where players of the class are known to build on them."""
-
-TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
-"""Tags of skills whose figure is that of an object which something else has to break."""
-
 RIDDEN = frozenset({"Rhoa Mount"})
 """Companions that carry who summons them: they fight only while nobody rides them."""
 
@@ -225,7 +221,7 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))
     odd = tags(judged.gem) & TO_BE_BROKEN or judged.gem.name in RIDDEN
-    return known or not (odd or granted or points["handling"] < LEAST_HANDLING)
+    return known or not (odd or granted or points["handling"] < -TOO_AWKWARD)
 
 
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.knowledge.gems import attributes_of, dealt, has_style, is_attack, is_minion, level_required, tags
+from app.knowledge.gems import attributes_of, awkwardness, dealt, has_style, is_attack, is_minion, level_required, tags
 from app.knowledge.styles import OF_MAIN_SKILL, OVER_TIME
 from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
 from app.knowledge.words import listing
@@ -12,13 +12,6 @@ from app.model.facts import GemFact
 from app.model.names import Goal
 from app.reasoning.questions.brief import Brief
 
-_ODD = {
-    "totem": 60.0, "travel": 30.0, "conditional": 15.0, "payoff": 10.0, "cooldown": 12.0, "grenade": 10.0,
-    "channelling": 8.0, "stages": 6.0, "sustained": 4.0, "detonator": 10.0, "consumescharges": 6.0,
-    "targetsdestructiblecorpses": 15.0, "command": 25.0, "parry": 60.0, "activeblock": 60.0,
-    "requirescharges": 10.0, "companion": 10.0,
-    "remnant": 30.0, "trigger": 30.0, "meta": 30.0, "limit": 5.0,
-}  # fmt: skip
 _ODD_WORDS = {
     "totem": "a totem deals the damage",
     "travel": "it is mainly for moving",
@@ -211,8 +204,7 @@ def _attribute(brief: Brief, gem: GemFact) -> tuple[float, str]:
 
 def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
     own, asked = tags(gem), set(brief.listed("style"))
-    ignored = asked | ({"detonator", "payoff", "conditional"} if is_minion(gem) else set())
-    bad = {tag: cost for tag, cost in _ODD.items() if tag in own and tag not in ignored}
+    bad = awkwardness(gem, asked)
     points = -sum(bad.values())
     words = _ODD_WORDS.get(max(bad, key=lambda tag: bad[tag]), "it is slower to use") if bad else "it is slower to use"
     if any(resource.startswith("Ward") for resource in gem.costs):

@@ -60,6 +60,22 @@ def test_tells_what_to_press_in_which_order() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("keystones", "told"),
+    [
+        ([], ["Drink when low: Ultimate Life Flask, Ultimate Mana Flask."]),
+        (["Chaos Inoculation"], ["Drink when low: Ultimate Mana Flask."]),
+        (["Eldritch Battery", "Blood Magic"], ["Drink when low: Ultimate Life Flask."]),
+        (["Chaos Inoculation", "Blood Magic"], []),
+    ],
+)
+def test_nobody_drinks_what_recovers_nothing(keystones: list[str], told: list[str]) -> None:
+    bases = {"Flask 1": "Ultimate Life Flask", "Flask 2": "Ultimate Mana Flask"}
+    items = {slot: GearItem(slot=slot, base=base) for slot, base in bases.items()}
+    blueprint = Blueprint(class_name="X", level=9, items=items)
+    assert how_to_play(blueprint, GEMS, keystones=keystones) == told
+
+
 def test_groups_are_played_for_what_they_are_for() -> None:
     groups = [group("Bolt", "Faster"), group("Dash"), group("Herald"), group("Arc")]
     roles = {"Dash": GroupRole.MOVEMENT, "Herald": GroupRole.MOVEMENT, "Arc": GroupRole.CLEAR}
