@@ -63,7 +63,7 @@ BASIC, PER_POINT = 300, 16
 BEGUN_ALONE = 3
 """Ascendancies, the likeliest, with which the last rung begins a skill that runs alone."""
 
-A_BUILD, A_POINT = 400, 8
+A_BUILD, A_POINT = 300, 12
 """Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
 
 A_DEFENCE, A_DEFENDED_POINT = 250, 4
