@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
+from app.knowledge.gems import WAITS, tags
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
@@ -96,6 +97,23 @@ def plausible_damage(case: Case) -> list[BuildConflict]:
     evidence = Evidence(required=most, available=dps, unit="damage per second")
     look = advice("other_states", _SCALING, Demand.MORE_DAMAGE, "look at what the damage is made of in the Calcs tab")
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, subject, message, [look], evidence)]
+
+
+NOT_ALWAYS = "not always"
+
+
+def readiness(case: Case) -> list[BuildConflict]:
+    """A main skill that is ready only when something has happened is told to be calculated as if it always were."""
+    main, dps = case.main_gem, case.stats.dps
+    if main is None or not dps or not tags(main) & WAITS:
+        return []
+    message = (
+        f"{main.name} can be used only when what it needs is there (Glory, combo or a corpse), and the engine takes it "
+        f"as there at every use: {dps:,.0f} damage per second is what it deals then, not what it deals all the time."
+    )
+    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
+    evidence = Evidence(available=dps, unit="damage per second")
+    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, NOT_ALWAYS, message, [other], evidence)]
 
 
 def _unknown_damage(case: Case) -> BuildConflict:

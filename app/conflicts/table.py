@@ -33,6 +33,7 @@ from app.conflicts.strength import (
     effective_hit_points,
     largest_hits,
     plausible_damage,
+    readiness,
     recovery_in_fights,
     resistances,
 )
@@ -73,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     recovery_in_fights,
     damage,
     plausible_damage,
+    readiness,
 )
 
 

@@ -35,6 +35,10 @@ AWKWARD: Mapping[str, float] = MappingProxyType(
 TOO_AWKWARD = 14.0
 """Points beyond which a skill is more awkward than a cooldown, so that it is only played where players know how."""
 
+WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses"})
+"""Tags of skills that are ready only when something has happened: Glory or combo is full, a corpse lies there. Their
+damage is calculated as if they always were."""
+
 TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
 """Tags of skills whose figure is that of an object which something else has to break."""
 

@@ -13,6 +13,7 @@ from app.knowledge.gems import (
     ELEMENTS,
     TO_BE_BROKEN,
     TOO_AWKWARD,
+    WAITS,
     can_be_cut,
     can_be_main,
     cost_per_second,
@@ -193,8 +194,9 @@ def ways(brief: Brief, most: int) -> list[Option]:
 
     Words cut the field: damage type, weapon and style that were asked for are had by all that start. Where there are
     fewer skills, further things to hold for the best of them join in. Left out is what would win by a figure that
-    nobody plays: monsters that must first be found, objects that must be broken, companions that are ridden, skills
-    that only an item grants, and what is awkward to use, unless players of the class are known to build on it.
+    nobody plays: monsters that must first be found, skills that wait for Glory or a corpse; and objects that must be
+    broken, companions that are ridden, skills that only an item grants, and what is awkward to use, unless players of
+    the class are known to build on it.
     """
     fitting, named = [one for one in _ranked(brief) if _is_allowed(brief, one)], brief.explicit("weapon")
     offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]
@@ -216,7 +218,7 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
         return False
     if brief.explicit("style") and points["style"] < 0:
         return False
-    if judged.gem.monsters:
+    if judged.gem.monsters or tags(judged.gem) & WAITS:
         return False
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))

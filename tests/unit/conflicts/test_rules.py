@@ -274,6 +274,22 @@ def test_damage_above_three_times_the_upper_quartile_is_explained_or_not_validat
     assert "Spark hit 87%; Spark ignite 13%." in found.message
 
 
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["Attack", "Slam"], {}),
+        (["Attack", "HasUsageCondition"], {"damage_gap/not always": WARNING}),
+        (["Spell", "TargetsDestructibleCorpses"], {"damage_gap/not always": WARNING}),
+    ],
+)
+def test_what_waits_for_something_does_not_deal_its_figure_all_the_time(
+    case: MakeCase, types: list[str], expected: dict[str, Severity]
+) -> None:
+    main = GemFact(id="spark", name="Spark", kind="active", skill_types=types)
+    assert verdicts(case(gems={"spark": main})) == expected
+    assert verdicts(case(gems={"spark": main}, values={"CombinedDPS": None})).keys() == {"damage_gap/unmodelled"}
+
+
 @pytest.mark.parametrize(("ehp", "expected"), [(5_999, BLOCKING), (6_000, WARNING), (7_499, WARNING), (7_500, None)])
 def test_hit_point_floor_of_mid_gear_at_level_90(case: MakeCase, ehp: float, expected: Severity | None) -> None:
     assert verdicts(case(values={"TotalEHP": ehp})) == ({"survivability_gap/ehp": expected} if expected else {})

@@ -60,6 +60,13 @@ def test_tells_what_to_press_in_which_order() -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["Cooldown", "HasUsageCondition"])
+def test_what_is_not_always_ready_is_not_repeated(kind: str) -> None:
+    gems = {"Slam": gem("Slam", types=("Attack", kind))}
+    told = how_to_play(Blueprint(class_name="X", level=9, groups=[group("Slam")], main_group=1), gems)
+    assert told == ["Then use Slam whenever it is ready, the main skill."]
+
+
 @pytest.mark.parametrize(
     ("keystones", "told"),
     [
