@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.knowledge.gems import WAITS, tags
+from app.knowledge.gems import WAITS, is_had_each_time, tags
+from app.knowledge.uniques import helps_at_times
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
@@ -114,6 +115,28 @@ def readiness(case: Case) -> list[BuildConflict]:
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, NOT_ALWAYS, message, [other], evidence)]
+
+
+AT_TIMES = "at times"
+
+
+def supports_and_items_at_times(case: Case) -> list[BuildConflict]:
+    """What the main skill has from supports and items at times is told to be calculated as if it were always had."""
+    group = case.blueprint.main
+    supports = [case.gems[gem.gem_id] for gem in group.gems[1:] if gem.gem_id in case.gems] if group is not None else []
+    worn = [item for item in case.blueprint.items.values() if item.text and helps_at_times(item.text.splitlines())]
+    names = [fact.name for fact in supports if fact.kind == "support" and not is_had_each_time(fact)]
+    names += [item.title or item.base for item in worn]
+    if not names or not case.stats.dps:
+        return []
+    message = (
+        f"The engine calculates {', '.join(names)} as if it helped at every use; it waits for something, or uses up "
+        "a flask or life faster than it comes back, so less than "
+        f"{case.stats.dps:,.0f} damage per second is had for long."
+    )
+    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "supports and items that help at every use")
+    evidence = Evidence(available=case.stats.dps, unit="damage per second", source=names[0])
+    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, AT_TIMES, message, [other], evidence)]
 
 
 def _unknown_damage(case: Case) -> BuildConflict:

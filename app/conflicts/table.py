@@ -36,6 +36,7 @@ from app.conflicts.strength import (
     readiness,
     recovery_in_fights,
     resistances,
+    supports_and_items_at_times,
 )
 from app.conflicts.wishes import asked_for, nothing_excluded
 from app.model.conflicts import BuildConflict
@@ -75,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     damage,
     plausible_damage,
     readiness,
+    supports_and_items_at_times,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
@@ -38,6 +39,13 @@ TOO_AWKWARD = 14.0
 WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses"})
 """Tags of skills that are ready only when something has happened: Glory or combo is full, a corpse lies there. Their
 damage is calculated as if they always were."""
+
+_NOT_EACH_TIME = re.compile(
+    r"can(?:not| only) be used (?:until|unless|after|while|when)|gain a glory requirement"
+    r"|consume a percentage of your maximum (?:life|mana) flask charges|consume (?:a|many) corpses? on use"
+    r"|sacrifice a portion of your life",
+    re.IGNORECASE,
+)
 
 TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
 """Tags of skills whose figure is that of an object which something else has to break."""
@@ -180,3 +188,12 @@ def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]
 def stands_alone(gem: GemFact) -> bool:
     """Say whether the skill's figure is had by using it over and over: Lightning Warp strikes only who nearly dies."""
     return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN
+
+
+def is_had_each_time(support: GemFact) -> bool:
+    """Say whether a skill can be used over and over with what a support does for it.
+
+    The engine takes it so: Hit and Run's speed without the steps between two attacks, Ambrosia's lightning damage with
+    a flask that is empty after three uses, Extraction's chaos damage without the tenth of life that each use costs.
+    """
+    return not _NOT_EACH_TIME.search(support.description)

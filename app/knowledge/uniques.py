@@ -59,9 +59,15 @@ def origin_of(fact: UniqueFact) -> UniqueOrigin:
     return UniqueOrigin(tier=UniqueTier.COMMON)
 
 
-_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
+_AT_TIMES = re.compile(
+    r"if you (?:have not|haven't) been hit recently|consume \d+% of your maximum (?:life|mana) flask charges",
+    re.IGNORECASE,
+)
 
 
-def needs_to_be_unhit(lines: Iterable[str]) -> bool:
-    """Return whether one of an item's lines helps only who is not hit: the engine takes everybody as not hit."""
-    return any(map(_UNHIT.search, lines))
+def helps_at_times(lines: Iterable[str]) -> bool:
+    """Return whether one of an item's lines helps only who is not hit, or while a flask lasts that it empties.
+
+    The engine takes everybody as not hit, and every flask as full.
+    """
+    return any(map(_AT_TIMES.search, lines))

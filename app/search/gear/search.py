@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
 from app.knowledge.exclusions import Exclusions
-from app.knowledge.uniques import needs_to_be_unhit
+from app.knowledge.uniques import helps_at_times
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Change, Equip, GearItem
@@ -220,7 +220,7 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
             continue
         if excluded.item(fact.name, base, unique=True) or phrase(fact.name) in named:
             continue
-        unfit = any(map(_OTHER_DAMAGE.search, fact.lines)) or needs_to_be_unhit(fact.lines)
+        unfit = any(map(_OTHER_DAMAGE.search, fact.lines)) or helps_at_times(fact.lines)
         if not unfit and unobtainable(fact, ctx.demands.floors.gear) is None:
             facts.append(fact)
     found = [

@@ -8,7 +8,7 @@ from math import inf, isfinite
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.named import named_in
-from app.knowledge.uniques import needs_to_be_unhit
+from app.knowledge.uniques import helps_at_times
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
@@ -60,7 +60,7 @@ async def jewels_to_try(ctx: SearchContext) -> list[UniqueFact]:
             continue
         if fact.chosen > MOST_CHOSEN or fact.name in PAID_WITH_A_LOSS or any(map(_REACH.search, fact.lines)):
             continue
-        if needs_to_be_unhit(fact.lines):
+        if helps_at_times(fact.lines):
             continue
         if not excluded.item(fact.name, base, unique=True) and not is_named(as_item(fact, JEWEL_SLOT), limits):
             found.append(fact)

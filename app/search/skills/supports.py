@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from app.knowledge.gems import is_had_each_time
 from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
 from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.facts import GemFact
@@ -45,12 +46,15 @@ class SupportRules:
     short_list: int = SHORT_LIST
 
     def allows(self, fact: GemFact) -> bool:
-        """Return whether the character may use the support at all; lineage supports are boss drops, unless named."""
+        """Return whether the character may use the support at all.
+
+        Lineage supports are boss drops, and what is not had at each use has a figure that nobody gets: both unless
+        named.
+        """
         if fact.kind != "support" or fact.id in self.excluded or fact.name in self.excluded:
             return False
-        rare = self.gear.has_rarities and self.lineage > 0
-        rare = rare or fact.id in self.required
-        return usable_level(fact, self.level) > 0 and (rare or not fact.lineage)
+        usual = is_had_each_time(fact) and (not fact.lineage or (self.gear.has_rarities and self.lineage > 0))
+        return usable_level(fact, self.level) > 0 and (usual or fact.id in self.required)
 
     def spoken(self, fact: GemFact) -> int:
         """Return how many lines of the support speak of the plan's words."""

@@ -290,6 +290,24 @@ def test_what_waits_for_something_does_not_deal_its_figure_all_the_time(
     assert verdicts(case(gems={"spark": main}, values={"CombinedDPS": None})).keys() == {"damage_gap/unmodelled"}
 
 
+WAITING = "Supported Skills can only be used after you have moved a certain distance."
+DRAINING = "Bow Attacks consume 10% of your maximum Life Flask Charges if possible to deal added Physical damage"
+
+
+def test_what_supports_and_items_do_at_times_is_not_had_for_long(case: MakeCase) -> None:
+    gems = {
+        name: GemFact(id=name, name=name, kind=kind, description=WAITING)
+        for name, kind in (("spark", "active"), ("Faster", "support"), ("Unused", "support"))
+    }
+    groups = [SkillGroup(gems=[Gem(gem_id=name, name=name) for name in ("spark", "Faster")])]
+    quiver = GearItem(slot="Weapon 2", base="Quiver", rarity="UNIQUE", title="The Draw", text=f"The Draw\n{DRAINING}")
+    found = only(case(gems=gems, blueprint={"groups": groups}, items=[]))
+    assert (found.subject, found.severity) == ("at times", WARNING)
+    assert "calculates Faster as if" in found.message
+    assert only(case(items=[quiver])).message.startswith("The engine calculates The Draw as if")
+    assert find_conflicts(case(gems=gems, items=[changed(quiver, text="The Draw\n+5% to Fire Resistance")])) == []
+
+
 @pytest.mark.parametrize(("ehp", "expected"), [(5_999, BLOCKING), (6_000, WARNING), (7_499, WARNING), (7_500, None)])
 def test_hit_point_floor_of_mid_gear_at_level_90(case: MakeCase, ehp: float, expected: Severity | None) -> None:
     assert verdicts(case(values={"TotalEHP": ehp})) == ({"survivability_gap/ehp": expected} if expected else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.knowledge.gems import TOO_AWKWARD, awkwardness, stands_alone
+from app.knowledge.gems import TOO_AWKWARD, awkwardness, is_had_each_time, stands_alone
 from tests.fakes.arithmetic import active
 
 
@@ -29,3 +29,19 @@ def test_what_was_asked_for_is_no_burden() -> None:
     assert awkwardness(gem) == {"totem": 60.0, "cooldown": 12.0}
     assert awkwardness(gem, {"totem"}) == {"cooldown": 12.0}
     assert awkwardness(gem)["cooldown"] < TOO_AWKWARD
+
+
+@pytest.mark.parametrize(
+    ("said", "had"),
+    [
+        ("Supports Attacks, causing them to Attack faster.", True),
+        ("Supported Skills can be used an additional time after their Condition has been met.", True),
+        ("Supported Skills can only be used after you have moved a certain distance.", False),
+        ("Supported Skills cannot be used until enough Combo has been built up, but deal more damage.", False),
+        ("Supported Skills gain a Glory requirement, and build Glory when you spend Life on Skills.", False),
+        ("Supported Skills consume a percentage of your maximum Mana Flask charges, Gaining damage.", False),
+        ("Using supported Spells will cause you to Sacrifice a portion of your Life on use.", False),
+    ],
+)
+def test_what_waits_or_uses_up_is_not_had_each_time(said: str, had: bool) -> None:
+    assert is_had_each_time(active("faster", said)) is had

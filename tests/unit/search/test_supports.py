@@ -76,6 +76,13 @@ async def test_lineage_supports_are_for_endgame_gear(context: Context) -> None:
     assert await best_team(context, world) == ("z",)
 
 
+async def test_what_is_not_had_at_each_use_is_taken_only_by_name(context: Context) -> None:
+    waiting = support("run", "90 more. Supported Skills can only be used after you have moved.")
+    world = World(gems=gems(waiting, support("z", "5 more")))
+    assert await best_team(context, world) == ("z",)
+    assert await best_team(context, world, required=("run",)) == ("run", "z")
+
+
 async def test_excluded_supports_stay_out(context: Context) -> None:
     world = World(gems=gems(support("a", "20 more"), support("b", "10 more")))
     assert await best_team(context, world, excluded=frozenset({"a"})) == ("b",)
