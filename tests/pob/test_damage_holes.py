@@ -9,7 +9,7 @@ import pytest
 
 from app.conflicts.styles import shares_by_type
 from app.engine.pob.backend import PobBackend
-from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, is_had_each_time
 from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, type_share, unpayable
 from app.model.demands import floors_for
 from app.model.facts import GemFact
@@ -113,6 +113,23 @@ def test_minions_from_corpses_are_not_out(of: Of, gems: Gems) -> None:
     stats = of(gems("Unearth"))
     assert unguarded(stats) > 1.3 * stats.get(DPS)
     assert kinds(stats) == {DamageKind.HIT}
+
+
+def test_supports_that_wait_or_use_up_are_calculated_as_if_they_did_not(of: Of, gems: Gems, shared: Child) -> None:
+    """Found on half of all builds: 39 % more from Hit and Run, 20 % from Ambrosia, whose flask three uses empty."""
+    alone, fast = (of(gems("Falling Thunder", *supports), who=MONK) for supports in ((), ("Hit and Run",)))
+    assert fast.get(DPS) > 1.3 * alone.get(DPS)
+    supports = [fact for fact in map(GemFact.model_validate, shared.call("gems")) if fact.kind == "support"]
+    at_times = {fact.name for fact in supports if not is_had_each_time(fact)}
+    assert at_times >= {"Hit and Run", "Ambrosia", "Ambrosia II", "Concoct I", "Concoct II", "Extraction", "Dauntless"}
+    assert not at_times & {
+        "Concentrated Area",
+        "Considered Casting",
+        "Unleash",
+        "Deliberation",
+        "Lifetap",
+        "Mana Leech",
+    }
 
 
 @pytest.mark.parametrize("skill", ["Whirling Assault", "Gathering Storm"])
