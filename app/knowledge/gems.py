@@ -197,3 +197,8 @@ def is_had_each_time(support: GemFact) -> bool:
     a flask that is empty after three uses, Extraction's chaos damage without the tenth of life that each use costs.
     """
     return not _NOT_EACH_TIME.search(support.description)
+
+
+def prevents_ailments(support: GemFact) -> bool:
+    """Say whether what a support is given to inflicts no elemental ailment any more."""
+    return "unable to inflict elemental ailments" in support.description.casefold()

@@ -173,7 +173,7 @@ def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> li
     ]
 
 
-_ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "Voltaic Mark": "lightning"})
+ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "Voltaic Mark": "lightning"})
 """Marks that give their buff when an ailment of this damage is inflicted; the engine takes the buff as always up."""
 
 
@@ -197,5 +197,5 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
         "warcry" not in own or any("melee" in tags(fact) for fact in hits),
         gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
     ]
-    kinds = ELEMENTS if gem.name in _EXPOSING else (_ACTIVATED_BY[gem.name],) if gem.name in _ACTIVATED_BY else ()
+    kinds = ELEMENTS if gem.name in _EXPOSING else (ACTIVATED_BY[gem.name],) if gem.name in ACTIVATED_BY else ()
     return all(needed) and (not kinds or sum(dealt_share.get(kind, 0.0) for kind in kinds) >= _ENOUGH)

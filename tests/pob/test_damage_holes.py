@@ -132,6 +132,25 @@ def test_supports_that_wait_or_use_up_are_calculated_as_if_they_did_not(of: Of, 
     }
 
 
+@pytest.mark.parametrize(
+    ("skill", "mark", "who"),
+    [
+        ("Falling Thunder", "Voltaic Mark", MONK),
+        ("Ice Strike", "Freezing Mark", MONK),
+        ("Comet", "Freezing Mark", CASTER),
+    ],
+)
+def test_a_mark_for_an_ailment_that_is_not_inflicted_gives_nothing(
+    of: Of, gems: Gems, skill: str, mark: str, who: dict[str, str]
+) -> None:
+    """Found on monks and deadeyes: Elemental Focus, which prevents ailments, beside a mark that waits for one."""
+    plain, marked = (of(*groups, who=who).get(DPS) for groups in ((gems(skill),), (gems(skill), gems(mark))))
+    assert marked > 1.1 * plain
+    focused = [of(gems(skill, "Elemental Focus"), *others, who=who).get(DPS) for others in ((), (gems(mark),))]
+    assert focused[0] > 1.1 * plain
+    assert focused[1] == pytest.approx(focused[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("skill", ["Whirling Assault", "Gathering Storm"])
 def test_damage_per_use_is_not_damage_per_second(of: Of, gems: Gems, skill: str) -> None:
     stats = of(gems(skill), who=MONK)

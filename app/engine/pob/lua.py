@@ -16,6 +16,7 @@ MODULES = (
     "json",
     "bits",
     "boot",
+    "marks",
     "core",
     "quick",
     "memo",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.knowledge.roles import ACTIVATED_BY
 from app.model.base import changed
 from app.model.blueprint import Change, RemoveGroup, SetGroup, SetMain, SkillGroup
 from app.model.facts import GemFact
@@ -65,7 +66,8 @@ def usable_with(requirement: str, held: frozenset[str]) -> bool:
 class SkillSearch:
     """Adds skill groups to the incumbent's build while they measurably help.
 
-    `counted`: the main group counts into the damage of all groups, so that further minions may as well.
+    `counted`: the main group counts into the damage of all groups, so that further minions may as well. `preventing`:
+    supports that prevent ailments; what answers to an ailment takes them off the main group.
     """
 
     incumbent: Incumbent
@@ -74,6 +76,7 @@ class SkillSearch:
     reserve_free: float = 0.0
     counted: bool = False
     gear: GearTier = GearTier.STARTER
+    preventing: frozenset[str] = frozenset()
 
     def offers(self, facts: Iterable[GemFact]) -> list[SkillOffer]:
         """Return the groups that the character could use with its weapon, at several gem levels."""
@@ -173,7 +176,12 @@ class SkillSearch:
         return [offer for _, offer in sorted(helpful, key=lambda pair: (-pair[0], pair[1].key))]
 
     def _change(self, offer: SkillOffer) -> list[Change]:
-        return [SetGroup(index=len(self.incumbent.blueprint.groups) + 1, group=offer.group)]
+        added = SetGroup(index=len(self.incumbent.blueprint.groups) + 1, group=offer.group)
+        main = self.incumbent.blueprint.main
+        kept = [gem for gem in main.gems if gem.gem_id not in self.preventing] if main is not None else []
+        if main is None or len(kept) == len(main.gems) or offer.fact.name not in ACTIVATED_BY:
+            return [added]
+        return [SetGroup(index=self.incumbent.blueprint.main_group, group=changed(main, gems=kept)), added]
 
     async def recruit(self, index: int, fact: GemFact) -> int:
         """Let the minion skill of the group at the 1-based index count as often as helps most; return how often."""

@@ -29,6 +29,7 @@ from app.search.skills.gems import (
     group_index,
     monster_of,
     offering,
+    preventing_ailments,
     support_slots,
     variants,
     weapon_types,
@@ -387,14 +388,8 @@ async def _named_skills(ctx: SearchContext) -> list[GemFact]:
 
 
 async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
-    free = ctx.plan.spirit.reserve_free
+    main, free = incumbent.blueprint.groups[incumbent.blueprint.main_group - 1], ctx.plan.spirit.reserve_free
+    preventing = preventing_ailments(await ctx.engine.facts.gems())
     # Whether the main group counts into FullDPS, so that other groups may as well.
-    groups: list[SkillGroup] = incumbent.blueprint.groups
-    return SkillSearch(
-        incumbent,
-        ctx.demands.level,
-        await weapon_types(ctx),
-        free,
-        groups[incumbent.blueprint.main_group - 1].in_full_dps,
-        ctx.demands.gear,
-    )
+    counted, level, gear = main.in_full_dps, ctx.demands.level, ctx.demands.gear
+    return SkillSearch(incumbent, level, await weapon_types(ctx), free, counted, gear, preventing)
