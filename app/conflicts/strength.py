@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.knowledge.gems import WAITS, is_had_each_time, tags
+from app.knowledge.gems import is_had_each_time, waits
 from app.knowledge.uniques import helps_at_times
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
@@ -106,11 +106,12 @@ NOT_ALWAYS = "not always"
 def readiness(case: Case) -> list[BuildConflict]:
     """A main skill that is ready only when something has happened is told to be calculated as if it always were."""
     main, dps = case.main_gem, case.stats.dps
-    if main is None or not dps or not tags(main) & WAITS:
+    if main is None or not dps or not waits(main):
         return []
     message = (
-        f"{main.name} can be used only when what it needs is there (Glory, combo or a corpse), and the engine takes it "
-        f"as there at every use: {dps:,.0f} damage per second is what it deals then, not what it deals all the time."
+        f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, a corpse) or has to cool "
+        f"down, and the engine takes it as ready at every use: {dps:,.0f} damage per second is what it deals then, not "
+        "what it deals all the time."
     )
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")

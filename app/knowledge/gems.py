@@ -36,9 +36,10 @@ AWKWARD: Mapping[str, float] = MappingProxyType(
 TOO_AWKWARD = 14.0
 """Points beyond which a skill is more awkward than a cooldown, so that it is only played where players know how."""
 
-WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses"})
-"""Tags of skills that are ready only when something has happened: Glory or combo is full, a corpse lies there. Their
-damage is calculated as if they always were."""
+_WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses"})
+_PAUSES = re.compile(
+    r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which", re.IGNORECASE
+)
 
 _NOT_EACH_TIME = re.compile(
     r"can(?:not| only) be used (?:until|unless|after|while|when)|gain a glory requirement"
@@ -185,9 +186,17 @@ def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]
     return {tag: points for tag, points in AWKWARD.items() if tag in own and tag not in {*ignored, *by_minions}}
 
 
+def waits(gem: GemFact) -> bool:
+    """Say whether a skill is ready only at times: when Glory or combo is full, a corpse lies there, it has cooled down.
+
+    Its damage is calculated as if it always were: Rapid Shot never gets too hot.
+    """
+    return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
+
+
 def stands_alone(gem: GemFact) -> bool:
     """Say whether the skill's figure is had by using it over and over: Lightning Warp strikes only who nearly dies."""
-    return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN
+    return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN and not waits(gem)
 
 
 def is_had_each_time(support: GemFact) -> bool:

@@ -46,7 +46,16 @@ async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> N
 async def test_what_waits_for_something_else_is_not_levelled_with(fresh: ProcessEngine) -> None:
     """Found on a lightning sorceress's way from level 50 on: Lightning Warp, which strikes only who nearly dies."""
     gems = {gem.name: gem for gem in await fresh.facts.gems() if gem.kind == "active"}
-    waiting = ("Lightning Warp", "Detonate Dead", "Devour", "Tempest Bell", "Frost Wall", "Raise Zombie", "Snap")
+    waiting = (
+        "Lightning Warp",
+        "Detonate Dead",
+        "Devour",
+        "Tempest Bell",
+        "Frost Wall",
+        "Raise Zombie",
+        "Snap",
+        "Rapid Shot",
+    )
     assert not [name for name in waiting if stands_alone(gems[name])]
     assert all(stands_alone(gems[name]) for name in ("Spark", "Arc", "Ball Lightning", "Boneshatter", "Twister"))
     young = [

@@ -11,7 +11,7 @@ from app.bench.explore import offers
 from app.core.config import Settings
 from app.core.ids import BuildId
 from app.engine.process import ProcessEngine
-from app.knowledge.gems import TO_BE_BROKEN, WAITS, tags
+from app.knowledge.gems import TO_BE_BROKEN, tags, waits
 from app.model.constraints import InvariantSet
 from app.model.race import Race
 from app.model.record import BuildRequest
@@ -49,7 +49,7 @@ async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2, le
     for one in ctx.state.race.contenders:
         assert isinstance(one.option.choice, DeliveryChoice)
         gem = gems[one.option.choice.skill_id]
-        if gem.monsters or tags(gem) & (TO_BE_BROKEN | WAITS) or gem.name in RIDDEN:
+        if gem.monsters or waits(gem) or tags(gem) & TO_BE_BROKEN or gem.name in RIDDEN:
             wrong.append(gem.name)
     return ctx.state.race, wrong
 
@@ -58,6 +58,8 @@ async def test_what_waits_for_something_is_built_only_by_name(fresh: ProcessEngi
     """Found on a Titan for bossing: Hammer of the Gods, 168,684 damage per second as if Glory were always full."""
     free = await offers(fresh, BuildRequest(prompt="titan with maces for bossing", level=90))
     witch = await offers(fresh, BuildRequest(prompt="witch", level=90))
+    mercenary = await offers(fresh, BuildRequest(prompt="mercenary with crossbow", level=90))
+    assert not [option.name for option in mercenary if option.name.startswith("Rapid Shot")]
     warrior, caster = ({option.name.partition(" with ")[0] for option in some} for some in (free, witch))
     assert {"Boneshatter", "Sunder"} <= warrior
     assert "Hammer of the Gods" not in warrior

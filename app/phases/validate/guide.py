@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.base import Engine, Facts
-from app.knowledge.gems import WAITS, level_required, tags
+from app.knowledge.gems import level_required, tags, waits
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
 from app.model.demands import Demands
@@ -20,7 +20,6 @@ from app.search.skills.further import group_uses
 from app.search.skills.gems import support_slots
 
 Gems = Mapping[str, GemFact]
-_PAUSES = WAITS | {"cooldown"}
 _CURSES = frozenset({"AppliesCurse", "Mark"})
 
 
@@ -179,7 +178,8 @@ def _main_use(group: SkillGroup, gems: Gems) -> str:
     name = group.gems[0].name
     if fact is not None and "Minion" in fact.skill_types:
         return f"summon with {name} and let them fight"
-    use = f"use {name} whenever it is ready" if fact is not None and tags(fact) & _PAUSES else f"repeat {name}"
+    pauses = fact is not None and (waits(fact) or "cooldown" in tags(fact))
+    use = f"use {name} whenever it is ready" if pauses else f"repeat {name}"
     return f"{use}, the main skill" + _supported(group.gems, gems)
 
 

@@ -13,7 +13,6 @@ from app.knowledge.gems import (
     ELEMENTS,
     TO_BE_BROKEN,
     TOO_AWKWARD,
-    WAITS,
     can_be_cut,
     can_be_main,
     cost_per_second,
@@ -22,6 +21,7 @@ from app.knowledge.gems import (
     is_minion,
     level_required,
     tags,
+    waits,
 )
 from app.knowledge.styles import OF_MINIONS
 from app.knowledge.weapons import matches
@@ -194,7 +194,7 @@ def ways(brief: Brief, most: int) -> list[Option]:
 
     Words cut the field: damage type, weapon and style that were asked for are had by all that start. Where there are
     fewer skills, further things to hold for the best of them join in. Left out is what would win by a figure that
-    nobody plays: monsters that must first be found, skills that wait for Glory or a corpse; and objects that must be
+    nobody plays: monsters that must first be found, skills that wait for Glory or get too hot; and objects that must be
     broken, companions that are ridden, skills that only an item grants, and what is awkward to use, unless players of
     the class are known to build on it.
     """
@@ -218,7 +218,7 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
         return False
     if brief.explicit("style") and points["style"] < 0:
         return False
-    if judged.gem.monsters or tags(judged.gem) & WAITS:
+    if judged.gem.monsters or waits(judged.gem):
         return False
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))
