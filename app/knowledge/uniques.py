@@ -66,7 +66,7 @@ _AT_TIMES = re.compile(
 
 
 def helps_at_times(lines: Iterable[str]) -> bool:
-    """Return whether one of an item's lines helps only who is not hit, or while a flask lasts that it empties.
+    """Return whether a line of an item or a passive helps only who is not hit, or while a flask lasts that it empties.
 
     The engine takes everybody as not hit, and every flask as full.
     """

@@ -8,12 +8,14 @@ from typing import TypeVar
 
 from app.core.errors import InvalidTransition
 from app.engine.base import Engine, Session
-from app.model.blueprint import Blueprint
+from app.knowledge.gems import is_minion, tags
+from app.model.blueprint import Blueprint, ConfigValue
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.construction import StageNotes
 from app.model.demands import Demands
-from app.model.names import Effort, SubProblemName
+from app.model.facts import GemFact
+from app.model.names import Effort, Goal, SubProblemName
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -118,3 +120,25 @@ def _decided(sub_problems: Mapping[SubProblemName, SubProblem], name: SubProblem
     if decision is None or not isinstance(decision.choice, kind):
         raise InvalidTransition(f"{name.value} is not decided, so nothing can be constructed", sub_problem=name.value)
     return decision.choice
+
+
+_ENEMY = {Goal.BOSSING: "Pinnacle", Goal.LEVELING: "None"}
+
+_PENALTIES = ((65, -60), (55, -50), (45, -40), (35, -30), (25, -20), (15, -10), (1, 0))
+"""From this level on a character has usually left the act that lowers resistances to this value."""
+
+
+RANGE = 40
+"""Tenths of a metre from which projectiles are fired: by default Path of Building's enemy stands before one's feet."""
+
+
+def config_for(goal: Goal, level: int, main: GemFact) -> dict[str, ConfigValue]:
+    """Return the configuration: a Pinnacle boss for bossing, a normal boss for mapping, penalties of the level.
+
+    Who fires projectiles keeps a distance, so that what helps "within 2 metres" does not count.
+    """
+    penalty = next(value for start, value in _PENALTIES if level >= start)
+    afar: dict[str, ConfigValue] = (
+        {"enemyDistance": RANGE} if "projectile" in tags(main) and not is_minion(main) else {}
+    )
+    return {"enemyIsBoss": _ENEMY.get(goal, "Boss"), "resistancePenalty": penalty, **afar}

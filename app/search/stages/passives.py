@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.knowledge.named import named_in
 from app.knowledge.roles import SECOND
+from app.knowledge.uniques import helps_at_times
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Change, SetGroup
 from app.model.construction import OtherTree, StageNotes
@@ -241,8 +242,8 @@ async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
 
 
 def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
-    """Return what is never bought: excluded passives, and keystones that break the plan's life pool."""
-    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n)}
+    """Return what is never bought: excluded passives, those that break the plan's pool, those that help at times."""
+    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n) or helps_at_times(n.mods)}
     return frozenset(broken | set(ctx.plan.scaling.excluded_nodes))
 
 

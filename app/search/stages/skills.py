@@ -10,13 +10,13 @@ from app.knowledge.named import named_in
 from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
 from app.model.base import changed
-from app.model.blueprint import Blueprint, ConfigValue, RemoveGroup, SetMain, SkillGroup, apply_changes
+from app.model.blueprint import Blueprint, RemoveGroup, SetMain, SkillGroup, apply_changes
 from app.model.construction import StageNotes
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
-from app.model.names import Demand, Goal
+from app.model.names import Demand
 from app.model.stats import DPS
-from app.search.base import Plan, SearchContext, StageResult
+from app.search.base import Plan, SearchContext, StageResult, config_for
 from app.search.effort import LIMITS
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import EPSILON, Incumbent
@@ -37,17 +37,6 @@ from app.search.skills.gems import (
 from app.search.skills.secondary import MOST_GROUPS, ONE_AT_A_TIME, SkillSearch
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
 
-_ENEMY = {Goal.BOSSING: "Pinnacle", Goal.LEVELING: "None"}
-
-_PENALTIES = ((65, -60), (55, -50), (45, -40), (35, -30), (25, -20), (15, -10), (1, 0))
-"""From this level on a character has usually left the act that lowers resistances to this value."""
-
-
-def config_for(goal: Goal, level: int) -> dict[str, ConfigValue]:
-    """Return the configuration: a Pinnacle boss for bossing, a normal boss for mapping, penalties of the level."""
-    penalty = next(value for start, value in _PENALTIES if level >= start)
-    return {"enemyIsBoss": _ENEMY.get(goal, "Boss"), "resistancePenalty": penalty}
-
 
 async def blank(ctx: SearchContext) -> Blueprint:
     """Return the build with nothing but class, ascendancy, level, configuration and the bare main skill."""
@@ -62,7 +51,7 @@ async def blank(ctx: SearchContext) -> Blueprint:
         level=ctx.demands.level,
         groups=[group],
         main_group=1,
-        config=config_for(ctx.demands.goal, ctx.demands.level),
+        config=config_for(ctx.demands.goal, ctx.demands.level, main),
     )
 
 

@@ -28,11 +28,11 @@ from app.model.stats import Inspection, Stats
 from app.model.sub_problems import Choice, Constraint, Decision, DraftFigures, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import LOOK, MEASURE, ConstructPhase, broken_assumption
-from app.search.base import SearchContext, StageResult
+from app.search.base import RANGE, SearchContext, StageResult, config_for
 from app.search.drafts import RUNGS
 from app.search.sessions import Sharing
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
-from app.search.stages.skills import blank, config_for, helper_skills, main_supports, persistent_skills
+from app.search.stages.skills import blank, helper_skills, main_supports, persistent_skills
 from app.search.stages.table import FOUNDATION, STAGES, SearchStage, stages_for
 from tests.fakes.arithmetic import VERSION, ArithmeticEngine, World, active, node, support
 from tests.unit.search.conftest import PLAN
@@ -313,6 +313,12 @@ def test_stages_follow_what_they_build_on() -> None:
 
 
 def test_configuration_of_the_goal() -> None:
-    assert config_for(Goal.BOSSING, 90)["enemyIsBoss"] == "Pinnacle"
-    assert config_for(Goal.MAPPING, 90)["enemyIsBoss"] == "Boss"
-    assert [config_for(Goal.MAPPING, level)["resistancePenalty"] for level in (1, 30, 90)] == [0, -20, -60]
+    main = active("zap")
+    assert config_for(Goal.BOSSING, 90, main)["enemyIsBoss"] == "Pinnacle"
+    assert config_for(Goal.MAPPING, 90, main)["enemyIsBoss"] == "Boss"
+    assert [config_for(Goal.MAPPING, level, main)["resistancePenalty"] for level in (1, 30, 90)] == [0, -20, -60]
+
+
+def test_who_fires_projectiles_keeps_a_distance() -> None:
+    near, far, minion = (active("zap", tags=tags) for tags in (["Spell"], ["Spell", "Projectile"], ["Minion"]))
+    assert [config_for(Goal.MAPPING, 9, gem).get("enemyDistance") for gem in (near, far, minion)] == [None, RANGE, None]

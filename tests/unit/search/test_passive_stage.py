@@ -52,11 +52,14 @@ KEYSTONES = [
     node(2, 1, kind="keystone").model_copy(update={"name": "Chaos Inoculation"}),
     node(3, 1, mods=["8% of Skill Mana Costs Converted to Life Costs"]),
     node(4, 1, mods=["10% increased maximum Life"]),
+    node(5, 1, mods=["100% increased Evasion Rating if you haven't been Hit Recently"]),
 ]
 
 
-@pytest.mark.parametrize(("pool", "banned"), [("life", {2, 4}), ("hybrid", {4}), ("energy_shield", {3, 4})])
-def test_the_pool_decides(context: Context, pool: str, banned: set[int]) -> None:
+@pytest.mark.parametrize(("pool", "banned"), [("life", {2, 4, 5}), ("hybrid", {4, 5}), ("energy_shield", {3, 4, 5})])
+def test_the_pool_decides_and_what_helps_at_times_is_never_bought(
+    context: Context, pool: str, banned: set[int]
+) -> None:
     survival = SurvivabilityChoice.model_validate({"pool": pool})
     plan = replace(PLAN, survivability=survival, scaling=ScalingChoice(excluded_nodes=[4]))
     ctx = context(World(nodes=KEYSTONES, gems=[active("zap")]), plan=plan)
