@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.knowledge.gems import attributes_of, awkwardness, dealt, has_style, is_attack, is_minion, level_required, tags
+from app.knowledge.gems import (
+    attributes_of,
+    awkwardness,
+    dealt,
+    has_style,
+    is_attack,
+    is_minion,
+    level_required,
+    tags,
+    waits,
+)
 from app.knowledge.styles import OF_MAIN_SKILL, OVER_TIME
 from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
 from app.knowledge.words import listing
@@ -207,6 +217,8 @@ def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
     bad = awkwardness(gem, asked)
     points = -sum(bad.values())
     words = _ODD_WORDS.get(max(bad, key=lambda tag: bad[tag]), "it is slower to use") if bad else "it is slower to use"
+    if waits(gem):
+        points, words = points - 30.0, "it is not always ready"
     if any(resource.startswith("Ward") for resource in gem.costs):
         points, words = points - 100.0, "it costs Ward, which few builds have"
     if gem.colour is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.knowledge.gems import TOO_AWKWARD, awkwardness, is_had_each_time, stands_alone
+from app.knowledge.gems import TOO_AWKWARD, awkwardness, is_had_each_time, stands_alone, waits
 from tests.fakes.arithmetic import active
 
 
@@ -45,3 +45,18 @@ def test_what_was_asked_for_is_no_burden() -> None:
 )
 def test_what_waits_or_uses_up_is_not_had_each_time(said: str, had: bool) -> None:
     assert is_had_each_time(active("faster", said)) is had
+
+
+@pytest.mark.parametrize(
+    ("said", "types", "waiting"),
+    [
+        ("Fire a bolt.", [], False),
+        ("Fire a bolt.", ["HasUsageCondition"], True),
+        ("Devour a corpse.", ["TargetsDestructibleCorpses"], True),
+        ("Reaching maximum Heat will prevent you from firing these bolts for a short time.", [], True),
+        ("A torrent of fire. Cannot gain fuel while using this skill.", [], True),
+    ],
+)
+def test_what_is_not_always_ready_waits_and_does_not_stand_alone(said: str, types: list[str], waiting: bool) -> None:
+    gem = active("zap", said, skill_types=types)
+    assert (waits(gem), stands_alone(gem)) == (waiting, not waiting)
