@@ -151,6 +151,13 @@ def test_a_mark_for_an_ailment_that_is_not_inflicted_gives_nothing(
     assert focused[1] == pytest.approx(focused[0], rel=1e-9)
 
 
+def test_a_mark_that_the_next_critical_hit_uses_up_does_not_raise_all_of_them(of: Of, gems: Gems) -> None:
+    """Found on a Huntress, whose damage hung on a Sniper's Mark by 17 %."""
+    plain, marked = (of(gems("Glacial Lance"), *more, who=HUNTRESS) for more in ((), (gems("Sniper's Mark"),)))
+    assert marked.get(DPS) == pytest.approx(plain.get(DPS), rel=1e-9)
+    assert plain.get("CritChance") > 0
+
+
 @pytest.mark.parametrize("skill", ["Whirling Assault", "Gathering Storm"])
 def test_damage_per_use_is_not_damage_per_second(of: Of, gems: Gems, skill: str) -> None:
     stats = of(gems(skill), who=MONK)
