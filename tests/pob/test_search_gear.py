@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.process import ProcessEngine
+from app.knowledge.uniques import helps_at_times
 from app.model.blueprint import Equip
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, floors_for
@@ -121,7 +122,8 @@ async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, 
     listed = await shopping_list(engine.facts, result.blueprint)
     ranks = [entry["origin"].tier.rank for entry in listed if entry["rarity"] == "UNIQUE"]
     limits = ctx.demands.floors.gear
-    assert ranks or ctx.demands.gear is not GearTier.MID, "the bow has a quiver that is worth wearing"
+    worn_texts = [item.text for item in result.blueprint.items.values() if item.text]
+    assert not any(helps_at_times(text.splitlines()) for text in worn_texts), "the bow wore The Lethal Draw"
     assert len(ranks) <= limits.max_uniques
     assert all(rank <= limits.rarest_unique.rank for rank in ranks)
     worn = {entry["slot"] for entry in listed}
