@@ -158,6 +158,14 @@ def test_a_mark_that_the_next_critical_hit_uses_up_does_not_raise_all_of_them(of
     assert plain.get("CritChance") > 0
 
 
+def test_what_hits_by_itself_is_not_there_between_rare_uses(of: Of, gems: Gems) -> None:
+    """Found on every lightning sorceress: Hourglass, 30 % more damage of a ball that is cast once in ten seconds."""
+    often, seldom = (of(gems("Ball Lightning", *more)) for more in ((), ("Hourglass",)))
+    assert often.get(DPS) == pytest.approx(often.get("TotalDPS"))
+    assert seldom.get("TotalDPS") > 1.2 * often.get("TotalDPS")
+    assert 0 < seldom.get(DPS) < 0.3 * often.get(DPS)
+
+
 @pytest.mark.parametrize("skill", ["Whirling Assault", "Gathering Storm"])
 def test_damage_per_use_is_not_damage_per_second(of: Of, gems: Gems, skill: str) -> None:
     stats = of(gems(skill), who=MONK)

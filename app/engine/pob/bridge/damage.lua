@@ -52,6 +52,16 @@ local function uptime(output)
 	return speed > 0 and duration > 0 and math.min(1, duration * speed) or 1
 end
 
+-- The share of time that something hits of which one use hits again and again by itself (a ball of lightning, a storm):
+-- PoB takes it as always there, also of a skill that is used once in ten seconds (Hourglass). What has no duration flies
+-- past an enemy for about as long as PASSING (seconds, our own judgement).
+local PASSING = 2
+local function presence(skill, output)
+	local used, hits, lasts = output.Speed or 0, output.HitSpeed or 0, output.Duration or 0
+	if not skill.skillData.hitTimeOverride or used <= 0 or hits <= used then return 1 end
+	return math.min(1, used * (lasts > 0 and lasts or PASSING))
+end
+
 local function max(a, b) return math.max(a or 0, b or 0) end
 
 -- Everything that goes on after the hit, at most as much as the game allows.
@@ -80,7 +90,7 @@ end
 local function own(skill, output)
 	if damage.refusal(skill) then return {} end
 	local list, name = {}, skill.activeEffect.grantedEffect.name
-	add(list, name, "hit", output.TotalDPS)
+	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output))
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
 	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
