@@ -27,6 +27,7 @@ from app.search.levels import level_demands, level_objective
 from app.search.passives.graph import main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import Sharing
+from app.search.stages.passives import banned_nodes
 from app.wiring import open_services
 from app.wiring.stores import storage
 
@@ -149,7 +150,8 @@ def context_of(record: BuildRecord, state: BuildState, engine: Engine) -> Search
 async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[PassiveNode] | None = None) -> Trees:
     """Compare the first `points` of the finished build's order, on the character of the loadout, with another tree.
 
-    `other`: its passives; None is a tree grown from nothing for the same ends, the best gain per point first.
+    `other`: its passives; None is a tree grown from nothing for the same ends, the best gain per point first, of what
+    builds may buy.
     """
     finished, ctx = ctx.blueprint, replace(ctx, demands=level_demands(ctx.demands, one.told.level))
     graph = await main_graph(ctx)
@@ -168,7 +170,8 @@ async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[P
             await incumbent.commit([Allocate(nodes=list(other))])
         else:
             limits, sockets = TreeLimits(reach=10, trials=0), JewelSockets(incumbent, None)
-            search = TreeSearch(incumbent, graph, ctx.plan.scaling.keywords, limits=limits, sockets=sockets)
+            banned, words = banned_nodes(ctx, graph), ctx.plan.scaling.keywords
+            search = TreeSearch(incumbent, graph, words, banned, limits=limits, sockets=sockets)
             await search.spend(points)
         found = incumbent.outputs
     return Trees((own[DPS], own[EHP]), (found[DPS], found[EHP]), score - incumbent.score)
