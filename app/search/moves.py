@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.errors import UnknownFact
+from app.knowledge.gems import is_had_each_time
+from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import (
     Allocate,
@@ -148,9 +150,9 @@ class MoveReader:
             UnknownFact: one does not exist, does not fit the skill, or they cannot be together.
         """
         fitting = set(await self._ctx.engine.facts.supports_for(skill_id))
-        rules = SupportRules(
-            self._ctx.demands.level, self._ctx.demands.gear, frozenset(self._ctx.plan.scaling.excluded_gems)
-        )
+        named = (await named_in(self._ctx.engine.facts, self._ctx.invariants)).supports
+        excluded, level = frozenset(self._ctx.plan.scaling.excluded_gems), self._ctx.demands.level
+        rules = SupportRules(level, self._ctx.demands.gear, excluded, required=tuple(fact.id for fact in named))
         found = []
         for name in dict.fromkeys(names):
             known = self._supports.get(name.casefold())
@@ -159,7 +161,10 @@ class MoveReader:
             found.append(known)
         for fact in found:
             if fact.id not in fitting or not rules.allows(fact):
-                raise UnknownFact(f"{fact.name} cannot support this skill of this build")
+                at_times = (
+                    "" if is_had_each_time(fact) else ": it does not help at each use, so only who names it has it"
+                )
+                raise UnknownFact(f"{fact.name} cannot support this skill of this build{at_times}")
             if fact.id in taken:
                 raise UnknownFact(f"{fact.name} is used by another skill already")
         families = [fact.family for fact in found if fact.family is not None]

@@ -33,6 +33,7 @@ GEMS = [
     support("fifty", "50 more"),
     support("twenty", "20 more", family="f"),
     support("other twenty", "21 more", family="f"),
+    support("steps", "90 more. Can only be used after you have moved."),
 ]
 WORLD = World(nodes=NODES, gems=GEMS)
 
@@ -76,6 +77,7 @@ async def test_an_experiment_tells_gains_and_keeps_nothing(context: Context) -> 
     [
         (supports("Nothing"), "no support called 'Nothing'"),
         (supports("twenty", "other twenty"), "one of each family"),
+        (supports("steps"), "does not help at each use, so only who names it has it"),
         (moves({"op": "set_supports", "skill": "Boom", "supports": []}), "the build has no skill 'Boom'; it has zap"),
         (moves({"op": "remove_skill", "skill": "zap"}), "the main skill stays"),
         (moves({"op": "add_skill", "skill": "zap"}), "no room for zap, or the build has it"),
