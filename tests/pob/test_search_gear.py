@@ -53,6 +53,14 @@ CASES: dict[str, tuple[AscendancyChoice, str, list[str], list[str], int, GearTie
         85,
         GearTier.MID,
     ),
+    "bow with a unique in mid gear": (
+        AscendancyChoice(class_name="Ranger", ascendancy="Deadeye"),
+        "Electrocuting Arrow",
+        ["Bow"],
+        ["evasion"],
+        90,
+        GearTier.MID,
+    ),
     "mace in endgame gear": (
         AscendancyChoice(class_name="Warrior", ascendancy="Titan"),
         "Boneshatter",
@@ -124,6 +132,7 @@ async def test_the_gear_can_be_made_and_caps_resistances(engine: ProcessEngine, 
     limits = ctx.demands.floors.gear
     worn_texts = [item.text for item in result.blueprint.items.values() if item.text]
     assert not any(helps_at_times(text.splitlines()) for text in worn_texts), "the bow wore The Lethal Draw"
+    assert ranks or "unique" not in case, "a unique is worth wearing there"
     assert len(ranks) <= limits.max_uniques
     assert all(rank <= limits.rarest_unique.rank for rank in ranks)
     worn = {entry["slot"] for entry in listed}
