@@ -46,9 +46,10 @@ local function scale(list, factor)
 	for i = 1, #list do list[i].dps = list[i].dps * factor end
 end
 
--- The share of time that a debuff of one use lasts until the next use.
-local function uptime(output)
+-- The share of time that what one use leaves behind lasts until the next use; `otherwise` seconds where PoB knows none.
+local function uptime(output, otherwise)
 	local speed, duration = output.Speed or 0, output.Duration or 0
+	if duration <= 0 then duration = otherwise or 0 end
 	return speed > 0 and duration > 0 and math.min(1, duration * speed) or 1
 end
 
@@ -57,9 +58,8 @@ end
 -- past an enemy for about as long as PASSING (seconds, our own judgement).
 local PASSING = 2
 local function presence(skill, output)
-	local used, hits, lasts = output.Speed or 0, output.HitSpeed or 0, output.Duration or 0
-	if not skill.skillData.hitTimeOverride or used <= 0 or hits <= used then return 1 end
-	return math.min(1, used * (lasts > 0 and lasts or PASSING))
+	if not skill.skillData.hitTimeOverride or (output.HitSpeed or 0) <= (output.Speed or 0) then return 1 end
+	return uptime(output, PASSING)
 end
 
 local function max(a, b) return math.max(a or 0, b or 0) end
