@@ -22,8 +22,12 @@ _STYLE_TAGS = {
 }
 _SET_OFF = frozenset({"triggered", "inbuilttrigger", "trigger", "meta"})
 
+WAITING = "waiting"
+"""What makes a skill awkward that is not always ready (`waits`), beside its tags."""
+
 AWKWARD: Mapping[str, float] = MappingProxyType(
     {
+        WAITING: 30.0,
         "totem": 60.0, "travel": 30.0, "conditional": 15.0, "payoff": 10.0, "cooldown": 12.0, "grenade": 10.0,
         "channelling": 8.0, "stages": 6.0, "sustained": 4.0, "detonator": 10.0, "consumescharges": 6.0,
         "targetsdestructiblecorpses": 15.0, "command": 25.0, "parry": 60.0, "activeblock": 60.0,
@@ -177,15 +181,6 @@ def can_be_main(gem: GemFact) -> bool:
     return gem.kind == "active" and gem.modelled and (deals_damage(gem) or is_minion(gem))
 
 
-def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]:
-    """Return what makes a main skill awkward to use, in points by tag; `ignored` tags were asked for.
-
-    What sets off or waits for something else is no burden on minions, which do it by themselves.
-    """
-    own, by_minions = tags(gem), {"detonator", "payoff", "conditional"} if is_minion(gem) else set[str]()
-    return {tag: points for tag, points in AWKWARD.items() if tag in own and tag not in {*ignored, *by_minions}}
-
-
 def waits(gem: GemFact) -> bool:
     """Say whether a skill is ready only at times: when Glory or combo is full, a corpse lies there, it has cooled down.
 
@@ -194,9 +189,19 @@ def waits(gem: GemFact) -> bool:
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
 
 
+def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]:
+    """Return what makes a main skill awkward to use, in points by tag; `ignored` tags were asked for.
+
+    What sets off or waits for something else is no burden on minions, which do it by themselves.
+    """
+    own = tags(gem) | ({WAITING} if waits(gem) else set())
+    by_minions = {"detonator", "payoff", "conditional"} if is_minion(gem) else set[str]()
+    return {tag: points for tag, points in AWKWARD.items() if tag in own and tag not in {*ignored, *by_minions}}
+
+
 def stands_alone(gem: GemFact) -> bool:
     """Say whether the skill's figure is had by using it over and over: Lightning Warp strikes only who nearly dies."""
-    return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN and not waits(gem)
+    return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN
 
 
 def is_had_each_time(support: GemFact) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.knowledge.gems import (
+    WAITING,
     attributes_of,
     awkwardness,
     dealt,
@@ -13,7 +14,6 @@ from app.knowledge.gems import (
     is_minion,
     level_required,
     tags,
-    waits,
 )
 from app.knowledge.styles import OF_MAIN_SKILL, OVER_TIME
 from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
@@ -23,6 +23,7 @@ from app.model.names import Goal
 from app.reasoning.questions.brief import Brief
 
 _ODD_WORDS = {
+    WAITING: "it is not always ready",
     "totem": "a totem deals the damage",
     "travel": "it is mainly for moving",
     "conditional": "it needs a condition to be met first",
@@ -217,8 +218,6 @@ def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
     bad = awkwardness(gem, asked)
     points = -sum(bad.values())
     words = _ODD_WORDS.get(max(bad, key=lambda tag: bad[tag]), "it is slower to use") if bad else "it is slower to use"
-    if waits(gem):
-        points, words = points - 30.0, "it is not always ready"
     if any(resource.startswith("Ward") for resource in gem.costs):
         points, words = points - 100.0, "it costs Ward, which few builds have"
     if gem.colour is None:
