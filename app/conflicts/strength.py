@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
 from app.knowledge.gems import is_had_each_time, waits
-from app.knowledge.uniques import helps_at_times
+from app.knowledge.uniques import empties_a_flask
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
@@ -125,7 +125,7 @@ def supports_and_items_at_times(case: Case) -> list[BuildConflict]:
     """What the main skill has from supports and items at times is told to be calculated as if it were always had."""
     group = case.blueprint.main
     supports = [case.gems[gem.gem_id] for gem in group.gems[1:] if gem.gem_id in case.gems] if group is not None else []
-    worn = [item for item in case.blueprint.items.values() if item.text and helps_at_times(item.text.splitlines())]
+    worn = [item for item in case.blueprint.items.values() if item.text and empties_a_flask(item.text.splitlines())]
     names = [fact.name for fact in supports if fact.kind == "support" and not is_had_each_time(fact)]
     names += [item.title or item.base for item in worn]
     if not names or not case.stats.dps:

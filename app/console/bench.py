@@ -57,7 +57,7 @@ async def measure(
     `only` chooses prompts of the quality suite or builds of `tree`, `refine` and `gear`; `folder` holds builds for
     `whatif` and these three, and takes those of `quality`; `scan`, `keystones` and `results` (a folder)
     are for `tree`, `level` for `explore` and `wishes` (None = their own), `candidates` (per prompt) for `explore`,
-    `profiled` for `build`, `effort` for `wishes`; both folders keep what was built, to go on from.
+    `profiled` for `build`, `effort` for `wishes`; folders of `explore` and `wishes` keep what was built, to go on from.
 
     Raises:
         NotAvailable: this version does not have the benchmark yet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Literal
 
@@ -59,15 +59,18 @@ def origin_of(fact: UniqueFact) -> UniqueOrigin:
     return UniqueOrigin(tier=UniqueTier.COMMON)
 
 
-_AT_TIMES = re.compile(
-    r"if you (?:have not|haven't) been hit recently|consume \d+% of your maximum (?:life|mana) flask charges",
-    re.IGNORECASE,
-)
+_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
+_EMPTIES = re.compile(r"consume \d+% of your maximum (?:life|mana) flask charges", re.IGNORECASE)
 
 
-def helps_at_times(lines: Iterable[str]) -> bool:
+def empties_a_flask(lines: Iterable[str]) -> bool:
+    """Return whether a line of an item helps only while a flask lasts that it empties: the engine takes it as full."""
+    return any(map(_EMPTIES.search, lines))
+
+
+def helps_at_times(lines: Sequence[str]) -> bool:
     """Return whether a line of an item or a passive helps only who is not hit, or while a flask lasts that it empties.
 
     The engine takes everybody as not hit, and every flask as full.
     """
-    return any(map(_AT_TIMES.search, lines))
+    return any(map(_UNHIT.search, lines)) or empties_a_flask(lines)
