@@ -33,7 +33,7 @@ from app.model.blueprint import (
     SetMain,
     WeaponSet,
 )
-from app.model.demands import NO_FLOOR, Floor, floors_for
+from app.model.demands import NO_FLOOR, QUEST_PASSIVE_POINTS, Floor, floors_for
 from app.model.facts import ClassFact, NodeFact
 from app.model.names import Attribute, GearTier
 from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, RESISTANCES
@@ -42,7 +42,7 @@ from app.search.objective import METRICS, Objective
 from app.search.passives.graph import PassiveGraph, Route
 from app.search.passives.large_moves import LargeMoves
 from app.search.passives.tree import TreeLimits, TreeSearch
-from app.search.passives.weapon_sets import MOST, anchors, assignable, assignment, of_set, set_in_use
+from app.search.passives.weapon_sets import anchors, assignable, assignment, of_set, set_in_use
 from app.search.sessions import ParallelSession
 from app.wiring import ConfiguredEngines
 from app.wiring.engines import engine_workers
@@ -377,7 +377,7 @@ async def _run(parallel: ParallelSession, case: AuthoredBuild, start: str) -> Tr
     # as many passives for the set in use as the idle one has, because these are paid together
     incumbent = search.incumbent
     idle = len(of_set(incumbent.blueprint, 2 if in_use == 1 else 1))
-    chosen = assignable(search.graph, search.owned, min(idle, MOST), search.fixed)
+    chosen = assignable(search.graph, search.owned, min(idle, QUEST_PASSIVE_POINTS), search.fixed)
     await incumbent.commit(assignment(incumbent.blueprint, chosen, in_use))
     seconds = time.monotonic() - begun
     old, new = {n.id: n for n in case.blueprint.nodes}, {n.id: n for n in incumbent.blueprint.nodes}

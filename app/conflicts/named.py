@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.conflicts.case import Case, WishVerdict, advice
-from app.knowledge.exclusions import GRANTS, Exclusions
-from app.knowledge.gems import level_required
+from app.knowledge.exclusions import Exclusions, granted_by
+from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import UNARMED, matches, word_of
@@ -75,7 +75,7 @@ def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether a named thing is in the file, whatever kind of thing it is."""
     text = str(value)
     known = case.things.get(phrase(text), ())
-    granted = "granted by an item" if phrase(text) in _granted(case) else None
+    granted = _granted(case).get(phrase(text))
     where = next((place for thing in known if (place := _place(case, thing)) is not None), granted)
     if where is not None:
         return WishVerdict(f"with {text}", text, where, True)
@@ -114,12 +114,14 @@ def _used(case: Case) -> Iterator[tuple[Gem, Gem]]:
                 yield group.gems[0], gem
 
 
-def _granted(case: Case) -> set[str]:
-    """Return what worn items grant, as comparable names."""
+def _granted(case: Case) -> dict[str, str]:
+    """Return the skills that worn items and passives grant, by comparable name, with who grants them."""
     bases = [case.bases.get(item.base) for item in case.blueprint.items.values()]
     texts = [line for base in bases if base is not None for line in base.implicits]
     texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
-    return {phrase(match[1]) for text in texts for match in GRANTS.finditer(text)}
+    passives = [case.nodes[node.id] for node in case.blueprint.nodes if node.id in case.nodes]
+    found = {phrase(skill): f"granted by {node.name}" for node in passives for skill in granted_by(node.mods)}
+    return found | {phrase(skill): "granted by an item" for skill in granted_by(texts)}
 
 
 def _why_not(case: Case, thing: Thing) -> str:
@@ -129,6 +131,8 @@ def _why_not(case: Case, thing: Thing) -> str:
         node = case.nodes.get(int(thing.id))
     if gem is not None and gem.kind == "active" and level_required(gem) > case.level:
         return f"{thing.name} can be used from level {level_required(gem)}, the character is {case.level}"
+    if _is_granted(gem):
+        return f"{thing.name} is no gem: what grants it, a passive or an item, is not in the file"
     if node is not None and node.ascendancy not in (None, case.blueprint.ascendancy):
         return f"{thing.name} belongs to the ascendancy {node.ascendancy}"
     if thing.kind is ThingKind.UNIQUE and thing.id == TIMELESS:
@@ -136,6 +140,10 @@ def _why_not(case: Case, thing: Thing) -> str:
     if _is_jewel(case, thing) and not any(_is_socket(case, one.id) for one in case.blueprint.nodes):
         return f"not in the file; the passive points reach no jewel socket for {thing.name}"
     return f"not in the file; what was chosen instead measured better or {thing.name} does not fit"
+
+
+def _is_granted(gem: GemFact | None) -> bool:
+    return gem is not None and gem.kind == "active" and not can_be_cut(gem)
 
 
 def _is_jewel(case: Case, thing: Thing) -> bool:
@@ -157,13 +165,13 @@ def _ways_to(case: Case, known: Sequence[Thing]) -> Iterator[Suggestion]:
     gem = case.gems.get(thing.id)
     if thing.kind is ThingKind.SKILL and gem is not None and gem.spirit > 0:
         yield advice("reserve_asked", _SPIRIT, Demand.LESS_SPIRIT, f"reserve Spirit for {thing.name} first", values)
-    elif thing.kind in (ThingKind.SKILL, ThingKind.SUPPORT):
+    elif not _is_granted(gem) and thing.kind in (ThingKind.SKILL, ThingKind.SUPPORT):
         text = f"choose skills and supports anew around {thing.name}"
         yield advice("asked_gem", _SCALING, Demand.DROP_SUPPORT, text, values)
         if thing.kind is ThingKind.SUPPORT and not case.asked("skill"):
             other = f"a main skill that {thing.name} can support"
             yield advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, other, values)
-    elif thing.kind in (ThingKind.KEYSTONE, ThingKind.NOTABLE) or _is_jewel(case, thing):
+    elif thing.kind in (ThingKind.KEYSTONE, ThingKind.NOTABLE) or _is_jewel(case, thing) or _is_granted(gem):
         text = f"spend all passive points anew, {thing.name} first"
         yield advice("asked_passive", _SCALING, Demand.FEWER_POINTS, text, values)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.model.conflicts import BuildConflict, Details, Evidence
-from app.model.demands import UNLISTED_PASSIVE_POINTS
+from app.model.demands import QUEST_PASSIVE_POINTS, UNLISTED_PASSIVE_POINTS
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 
 _TREE = ConflictType.TREE_OVERFLOW
@@ -13,14 +13,16 @@ _ASCENDANCY = SubProblemName.ASCENDANCY
 
 
 def points_within_level(case: Case) -> list[BuildConflict]:
-    """Passives cost at most level - 1 + 24 from quests; a passive of one weapon set counts once for both sets.
+    """Passives cost at most level - 1 and what quests give by then; one of each weapon set counts once for both.
 
-    Somebody's own character may have one more.
+    Items may give more. Somebody's own character may have done all quests, and has one more at any rate.
     """
     points = case.inspection.points
-    used = points.get("used", 0)
-    available = max(case.demands.floors.passive_points, points.get("available", 0))
-    available += UNLISTED_PASSIVE_POINTS if case.imported else 0
+    used, told = points.get("used", 0), points.get("available", 0)
+    given = max(0, told - (case.level - 1 + QUEST_PASSIVE_POINTS))
+    available = case.demands.floors.passive_points + given
+    if case.imported:
+        available = max(available, told) + UNLISTED_PASSIVE_POINTS
     if used <= available:
         return []
     over = used - available
@@ -34,8 +36,8 @@ def points_within_level(case: Case) -> list[BuildConflict]:
 
 
 def weapon_set_points(case: Case) -> list[BuildConflict]:
-    """At most 24 passives belong to one weapon set."""
-    most = case.demands.floors.weapon_set_points
+    """At most as many passives belong to one weapon set as quests gave points: somebody's own may have had all 24."""
+    most = QUEST_PASSIVE_POINTS if case.imported else case.demands.floors.weapon_set_points
     used = max(case.inspection.points.get("used_set1", 0), case.inspection.points.get("used_set2", 0))
     if used <= most:
         return []

@@ -26,6 +26,7 @@ _OF_STRENGTH = MappingProxyType(
         "passives of defence beside the tree",
         (_T.SURVIVABILITY_GAP, PHYSICAL): "get more armour, or more life and energy shield",
         (_T.SURVIVABILITY_GAP, ELEMENTAL): "cap all resistances first, then get more life and energy shield",
+        (_T.SURVIVABILITY_GAP, AT_TIMES): "give them back in Path of Building to see what is left without them",
         (_T.SURVIVABILITY_GAP, RECOVERY): "get life regeneration or leech from items and passives",
     }
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
 from app.knowledge.gems import is_had_each_time, waits
-from app.knowledge.uniques import empties_a_flask
+from app.knowledge.uniques import empties_a_flask, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.conflicts import BuildConflict, Details, Evidence
@@ -138,6 +140,27 @@ def supports_and_items_at_times(case: Case) -> list[BuildConflict]:
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "supports and items that help at every use")
     evidence = Evidence(available=case.stats.dps, unit="damage per second", source=names[0])
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, AT_TIMES, message, [other], evidence)]
+
+
+def passives_and_items_in_full(case: Case) -> list[BuildConflict]:
+    """Passives and items whose gift the engine counts in full, though not everybody has it or something is paid."""
+    held = [case.nodes[node.id] for node in case.blueprint.nodes if node.id in case.nodes]
+    worn = {item.title or item.base: item.text.splitlines() for item in case.blueprint.items.values() if item.text}
+    unhit = [node.name for node in held if is_for_the_unhit(node.mods)]
+    unhit += [name for name, lines in worn.items() if is_for_the_unhit(lines)]
+    paid = [node.name for node in held if is_paid_for_elsewhere(node.mods)]
+    said = [f"{_list(unhit)} as if nothing ever hit the character"] if unhit else []
+    said += [f"{_list(paid)} without what it takes later or asks for in between"] if paid else []
+    if not said:
+        return []
+    message = f"The engine counts {' and '.join(said)}: in a fight damage and effective hit points are less than told."
+    less = advice("more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, "passives and items that help whoever is hit")
+    evidence = Evidence(available=case.stats.get(EHP), unit="hit points", source=(unhit + paid)[0])
+    return [conflict(ConflictType.SURVIVABILITY_GAP, Severity.WARNING, AT_TIMES, message, [less], evidence)]
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 def _unknown_damage(case: Case) -> BuildConflict:

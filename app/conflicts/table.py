@@ -32,6 +32,7 @@ from app.conflicts.strength import (
     damage,
     effective_hit_points,
     largest_hits,
+    passives_and_items_in_full,
     plausible_damage,
     readiness,
     recovery_in_fights,
@@ -77,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     plausible_damage,
     readiness,
     supports_and_items_at_times,
+    passives_and_items_in_full,
 )
 
 

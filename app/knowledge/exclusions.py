@@ -22,8 +22,12 @@ _NOT_OF_GEMS = frozenset(_BELONGS)
 _STEMS = {"skeleton": "skeletal"}
 """How the game's names say what players say."""
 
-GRANTS = re.compile(r"Grants Skill: (?:Level \S+ )?(.+?)(?: Minion)?$", re.MULTILINE)
-"""How an item says that it grants a skill."""
+_GRANTS = re.compile(r"Grants Skill: (?:Level \S+ )?(.+?)(?: Minion)?$", re.MULTILINE)
+
+
+def granted_by(lines: Iterable[str]) -> set[str]:
+    """Return the names of the skills that lines of an item or a passive grant."""
+    return {match[1] for line in lines for match in _GRANTS.finditer(line)}
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Exclusions:
         """
         if not self.written:
             return False
-        granted = GRANTS.findall("\n".join(base.implicits))
+        granted = granted_by(base.implicits)
         if any(self.gem(GemFact(id=name, name=name, kind="active")) for name in granted):
             return True
         if phrase(base.name) in self.written or (unique and phrase(title) in self.written):

@@ -62,15 +62,38 @@ def origin_of(fact: UniqueFact) -> UniqueOrigin:
 _UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
 _EMPTIES = re.compile(r"consume \d+% of your maximum (?:life|mana) flask charges", re.IGNORECASE)
 
+_AT_A_PRICE = re.compile(
+    r"after being damaged by an enemy hit, take damage equal"
+    r"|become ignited when you deal a critical hit, taking"
+    r"|take .* when infernal flame reaches maximum"
+    r"|grants skill: (?:demon form|into the breach)",
+    re.IGNORECASE,
+)
+
 
 def empties_a_flask(lines: Iterable[str]) -> bool:
     """Return whether a line of an item helps only while a flask lasts that it empties: the engine takes it as full."""
     return any(map(_EMPTIES.search, lines))
 
 
-def helps_at_times(lines: Sequence[str]) -> bool:
-    """Return whether a line of an item or a passive helps only who is not hit, or while a flask lasts that it empties.
+def is_for_the_unhit(lines: Iterable[str]) -> bool:
+    """Return whether a line of an item or a passive helps only who has not been hit: the engine takes everybody so."""
+    return any(map(_UNHIT.search, lines))
 
-    The engine takes everybody as not hit, and every flask as full.
+
+def is_paid_for_elsewhere(lines: Iterable[str]) -> bool:
+    """Return whether a passive takes something for what it gives, and the engine counts the gift alone.
+
+    Phased Form's damage comes four seconds later, Grinning Immolation and Pyromantic Pact burn their owner, Demon Form
+    takes ever more life by the second, and of the flames that Into the Breach needs collected the engine takes all ten
+    as there.
     """
-    return any(map(_UNHIT.search, lines)) or empties_a_flask(lines)
+    return any(map(_AT_A_PRICE.search, lines))
+
+
+def helps_at_times(lines: Sequence[str]) -> bool:
+    """Return whether an item or a passive gives less than the engine counts: to who is hit, whose flask is empty, ...
+
+    Nothing of the kind is chosen unless it is named.
+    """
+    return is_for_the_unhit(lines) or empties_a_flask(lines) or is_paid_for_elsewhere(lines)

@@ -68,7 +68,7 @@ class Floors(Model):
     ascendancy_points: int
     gear: GearLimits
     passive_points: int
-    weapon_set_points: int = 24
+    weapon_set_points: int
 
 
 class Demands(Model):
@@ -142,6 +142,20 @@ Building 0.20, Data/QuestRewards.lua, all rows with `questPoints`."""
 QUEST_LEVELS = (10, 12, 25, 28, 34, 44, 51, 51, 61, 62, 62, 64)
 """Level of the area of each of those quests, about that of a character who does it; two points each. Same source."""
 
+QUEST_REWARDS = {
+    "questAct 1ClearfellBeira": 2,
+    "questAct 1FreythornKing In The Mists": 11,
+    "questAct 1Ogham ManorCandlemass": 15,
+    "questAct 2Spires of DesharSisters of Garukhan Shrine": 30,
+    "questAct 3Azak BogIgnagduk": 36,
+    "questAct 3Jiquani's MachinariumBlackjaw": 37,
+    "questAct 4Eye of HinekoraSilent Hall": 51,
+    "questInterlude 2Khari CrossingMolten Shrine": 61,
+    "questInterlude 3Kriar VillageLythara": 61,
+}
+"""Path of Building's options for the quests that give Spirit, life, mana or a resistance, and their areas' levels:
+unless told otherwise it counts all of them at any level, but nothing that a player may choose. Same source."""
+
 UNLISTED_PASSIVE_POINTS = 1
 """What characters of the current game have besides: 31 of 46 real ones have spent level + 24 points, none of an older
 tree. Those with both weapon sets full have it as a plain point. Neither the quests that Path of Building 0.20 lists nor
@@ -182,13 +196,24 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
         resistance=_resistance(level),
         ascendancy_points=_ascendancy_points(level),
         gear=gear_limits(gear, level),
-        passive_points=level - 1 + QUEST_PASSIVE_POINTS,
+        passive_points=points_by(level),
+        weapon_set_points=quest_points(level),
     )
 
 
 def points_by(level: int) -> int:
-    """Return the passive points of a character on its way: those of its levels and of the quests up to there."""
-    return level - 1 + 2 * sum(area <= level for area in QUEST_LEVELS)
+    """Return the passive points of a character of the level: those of its levels and of the quests up to there."""
+    return level - 1 + quest_points(level)
+
+
+def quest_points(level: int) -> int:
+    """Return the passive points that quests have given by the level; each may belong to one weapon set."""
+    return 2 * sum(area <= level for area in QUEST_LEVELS)
+
+
+def rewards_beyond(level: int) -> list[str]:
+    """Return the options of the quests whose areas lie beyond the level."""
+    return [option for option, area in QUEST_REWARDS.items() if area > level]
 
 
 def growth(level: int) -> float:

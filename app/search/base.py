@@ -13,7 +13,7 @@ from app.model.blueprint import Blueprint, ConfigValue
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
 from app.model.construction import StageNotes
-from app.model.demands import Demands
+from app.model.demands import Demands, rewards_beyond
 from app.model.facts import GemFact
 from app.model.names import Effort, Goal, SubProblemName
 from app.model.sub_problems import (
@@ -133,12 +133,14 @@ RANGE = 40
 
 
 def config_for(goal: Goal, level: int, main: GemFact) -> dict[str, ConfigValue]:
-    """Return the configuration: a Pinnacle boss for bossing, a normal boss for mapping, penalties of the level.
+    """Return the configuration: a Pinnacle boss for bossing, a normal boss for mapping, and what goes with the level.
 
+    That is the penalty on resistances, and the quests that are still to be done.
     Who fires projectiles keeps a distance, so that what helps "within 2 metres" does not count.
     """
     penalty = next(value for start, value in _PENALTIES if level >= start)
     afar: dict[str, ConfigValue] = (
         {"enemyDistance": RANGE} if "projectile" in tags(main) and not is_minion(main) else {}
     )
-    return {"enemyIsBoss": _ENEMY.get(goal, "Boss"), "resistancePenalty": penalty, **afar}
+    ahead: dict[str, ConfigValue] = dict.fromkeys(rewards_beyond(level), False)
+    return {"enemyIsBoss": _ENEMY.get(goal, "Boss"), "resistancePenalty": penalty, **afar, **ahead}

@@ -42,7 +42,7 @@ from app.model.blueprint import (
     Unequip,
     apply_changes,
 )
-from app.model.demands import Demands, floors_for, gear_limits, points_by
+from app.model.demands import Demands, floors_for, gear_limits
 from app.model.facts import GemFact
 from app.model.names import Attribute, GearTier, Goal
 from app.model.stats import ATTRIBUTE_METRICS, DPS
@@ -93,7 +93,7 @@ def level_demands(demands: Demands, level: int) -> Demands:
     """Return what is demanded at a level on the way: plain gear, ordinary monsters, the points there are by then."""
     tier = GearTier.STARTER if demands.gear is GearTier.STARTER else GearTier.MID
     floors = floors_for(level, demands.gear, demands.goal, demands.hardcore)
-    floors = changed(floors, gear=changed(gear_limits(tier, level), max_uniques=0), passive_points=points_by(level))
+    floors = changed(floors, gear=changed(gear_limits(tier, level), max_uniques=0))
     return Demands(level=level, gear=GearTier.STARTER, goal=Goal.ALL_ROUND, hardcore=demands.hardcore, floors=floors)
 
 

@@ -216,7 +216,7 @@ def spending_of(
         return Spending(budget=budget, spent=float(spent), available=None if available is None else float(available))
 
     used, told = inspection.points.get("used", 0), inspection.points.get("available", 0)
-    points = max(told, floors.passive_points) if told < used else floors.passive_points
+    points = floors.passive_points if used <= floors.passive_points else max(told, floors.passive_points)
     passives = row("passive_points", used, points)
     ascendancy = row("ascendancy_points", inspection.points.get("ascendancy_used", 0), floors.ascendancy_points)
 

@@ -35,7 +35,8 @@ def support(name: str, effect: str = "", **more: object) -> GemFact:
 
 def active(name: str, effect: str = "", **more: object) -> GemFact:
     """Return a skill gem whose description says what it does."""
-    return GemFact.model_validate({"id": name, "name": name, "kind": "active", "description": effect, **more})
+    known = {"id": name, "name": name, "kind": "active", "tier": 1, "description": effect, **more}
+    return GemFact.model_validate(known)
 
 
 @dataclass

@@ -91,7 +91,7 @@ class Calculator:
             Refused: the blueprint names something the pack does not know.
         """
         sheet = self._sheets.sheet(blueprint)
-        pools = self._defence.pools(sheet.stats, blueprint.level)
+        pools = self._defence.pools(sheet.stats, blueprint.level, blueprint.config)
         enemy = enemy_for(self._game, blueprint.level, blueprint.config)
         out = self._defence.outputs(sheet.stats, pools, enemy, blueprint.config)
         out[FREE_SPIRIT] = pools["spirit"] - sheet.reserved
@@ -126,7 +126,7 @@ class Calculator:
                 continue
             sheet = self._sheets.sheet(blueprint, index)
             if sheet.main is not None:
-                pools = self._defence.pools(sheet.stats, blueprint.level)
+                pools = self._defence.pools(sheet.stats, blueprint.level, blueprint.config)
                 dps = self._offence.outputs(sheet, sheet.main, pools, enemy).get("CombinedDPS", 0.0)
                 found += [(sheet.main.skill.name, dps)] if dps > 0 else []
         return found

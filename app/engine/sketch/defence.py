@@ -1,12 +1,13 @@
 """Attributes, pools, resistances, ratings, and how much damage a character survives.
 
-Formulas are the game's with Path of Building's quest rewards and its default resistance penalty; the effective hit
-pool is a mean over one hit of every damage type from the configured enemy.
+Formulas are the game's with the quest rewards that the configuration leaves and Path of Building's default resistance
+penalty; the effective hit pool is a mean over one hit of every damage type from the configured enemy.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 from app.engine.sketch.pack import Game, Pack
@@ -100,9 +101,9 @@ class Defence:
         self._game: Game = pack.game
         self._sums = sums
 
-    def pools(self, stats: Stats, level: int) -> Stats:
+    def pools(self, stats: Stats, level: int, config: dict[str, ConfigValue]) -> Stats:
         """Return attributes, life, mana, energy shield, armour, evasion, accuracy and Spirit."""
-        sums, quests = self._sums, self._game.quests
+        sums, quests = self._sums, self._rewards(config)
         attributes = {a: math.floor(sums.scaled(stats, a)) for a in ("str", "dex", "int")}
         life = LIFE_BASE + quests["life"] + LIFE_PER_LEVEL * level + LIFE_PER_STRENGTH * attributes["str"]
         mana = MANA_BASE + MANA_PER_LEVEL * level + MANA_PER_INTELLIGENCE * attributes["int"]
@@ -120,11 +121,11 @@ class Defence:
 
     def outputs(self, stats: Stats, pools: Stats, enemy: Enemy, config: dict[str, ConfigValue]) -> dict[str, float]:
         """Return everything about survival under PoB's names."""
-        sums = self._sums
+        sums, quests = self._sums, self._rewards(config)
         penalty = float(config.get("resistancePenalty", self._game.resistance_penalty))
         out: dict[str, float] = {}
         for kind in (*ELEMENTS, "chaos"):
-            base = 0.0 if kind == "chaos" else penalty + self._game.quests["elemental_resistances"]
+            base = 0.0 if kind == "chaos" else penalty + quests[f"{kind}_resistance"]
             total = base + sums.total(stats, f"{kind}_resistance", "flat")
             most = ELEMENTAL_RESISTANCE_CAP + sums.total(stats, f"max_{kind}_resistance", "flat")
             name = f"{kind.capitalize()}Resist"
@@ -155,6 +156,13 @@ class Defence:
             MOVEMENT: round(moving, 4),
         }
         return out | self._survival(stats, pools, enemy, out)
+
+    def _rewards(self, config: dict[str, ConfigValue]) -> Counter[str]:
+        """Return what the quests give that the configuration does not take out."""
+        found = Counter[str]()
+        for option, given in self._game.quests.items():
+            found.update(given if config.get(option, True) else {})
+        return found
 
     def _pool(self, stats: Stats, name: str, base: float, quest_increase: float) -> float:
         flat = base + self._sums.total(stats, name, "flat")

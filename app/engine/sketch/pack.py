@@ -202,11 +202,11 @@ class EnemyKind(Model):
 
 
 class Game(Model):
-    """Rules and tables of game.yaml."""
+    """Rules and tables of game.yaml; `quests`: what each gives, by Path of Building's option for it."""
 
     version: str
     tree_version: str
-    quests: dict[str, float]
+    quests: dict[str, dict[str, int]]
     resistance_penalty: float
     points: dict[str, int]
     attribute_passive: int

@@ -27,9 +27,6 @@ from app.search.objective import Guard
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeLimits, TreeSearch
 
-MOST = 24
-"""Weapon-set points that quests give."""
-
 IN_BOTH_SETS = frozenset({"keystone", "socket"})
 """Kinds that always count for both sets."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.engine.base import Engine, Outputs
 from app.model.blueprint import Blueprint, Change
-from app.model.demands import QUEST_PASSIVE_POINTS
+from app.model.demands import points_by
 from app.model.experiments import Wish
 from app.model.moves import Locks
 from app.model.stats import Inspection, Stats
@@ -34,9 +34,6 @@ FAULTS = (SpiritRelease.name, IdleGems.name)
 
 FREE = frozenset({"unspent passive points", "unspent ascendancy points", "free Spirit"})
 """What is only left lying about is used first, whatever else would bring more."""
-
-CAMPAIGN_LEVEL = 65
-"""About the level at which the campaign, and with it the last quest point, is done."""
 
 NO_TREE = "the passive tree stays: the file's tree is another one than the engine's facts describe"
 
@@ -85,9 +82,7 @@ async def open_work(
         await incumbent.measure()
         points = (await incumbent.learn_requirements()).points
         graph = await loaded_graph(facts, ctx.blueprint)
-        # passive points of quests come along the way to a level, not at once
-        quests = QUEST_PASSIVE_POINTS * min(ctx.demands.level, CAMPAIGN_LEVEL) // CAMPAIGN_LEVEL
-        earned = min(points.get("available", 0), ctx.demands.level - 1 + quests)
+        earned = min(points.get("available", 0), points_by(ctx.demands.level))
         work = Work(
             ctx=ctx,
             incumbent=incumbent,

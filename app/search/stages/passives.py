@@ -88,7 +88,8 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
     incumbent = await _opened(ctx)
     if graph is None or ctx.demands.floors.ascendancy_points == 0:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
-    named, banned = await _named(ctx), frozenset(ctx.plan.scaling.excluded_nodes)
+    named = await _named(ctx)
+    banned = banned_nodes(ctx, graph) - frozenset[int]().union(*named)
     wanted = tuple(ctx.plan.ascendancy.notables)
     keywords, width = tuple(ctx.plan.scaling.keywords), width or LIMITS[ctx.effort].width
     search = AscendancySelection(incumbent, graph, wanted, keywords, banned, named, width)
@@ -175,6 +176,8 @@ async def finish(ctx: SearchContext) -> StageResult:
 async def both_sets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph, roles: Sequence[GroupRole]) -> str:
     """Spend weapon-set points for a second damage skill where that gains; say what came of it, or why it does not."""
     points = ctx.demands.floors.weapon_set_points
+    if not points:
+        return "There are no weapon-set points at this level: quests give them."
     alike = f"The {points} weapon-set points are spent as plain points, in both sets alike: "
     index = next((i for i, role in enumerate(roles, start=1) if role in SECOND), 0)
     hands = [item for slot, item in incumbent.blueprint.items.items() if slot in HAND_SLOTS]
@@ -242,7 +245,7 @@ async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
 
 
 def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
-    """Return what is never bought: excluded passives, those that break the plan's pool, those that help at times."""
+    """Return what only who names it has: excluded passives, those that break the pool, those that help at times."""
     broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n) or helps_at_times(n.mods)}
     return frozenset(broken | set(ctx.plan.scaling.excluded_nodes))
 

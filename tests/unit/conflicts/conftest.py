@@ -8,7 +8,7 @@ import pytest
 from app.conflicts.case import Case
 from app.model.blueprint import Blueprint, GearItem, Gem, SkillGroup
 from app.model.constraints import InvariantSet
-from app.model.demands import demands_of
+from app.model.demands import demands_of, points_by
 from app.model.facts import BaseFact
 from app.model.record import BuildRequest
 from app.model.stats import EngineVersion, Inspection, Stats
@@ -63,7 +63,7 @@ def make_case(
         main_group=1,
         items={item.slot: item for item in items or []},
     )
-    spent = {**SOUND_POINTS, "used": level + 23, "available": level + 23, **(points or {})}
+    spent = {**SOUND_POINTS, "used": points_by(level), "available": points_by(level), **(points or {})}
     return Case(
         blueprint=sound.model_copy(update=blueprint or {}),
         stats=Stats(engine=ENGINE, values={key: value for key, value in merged.items() if value is not None}),

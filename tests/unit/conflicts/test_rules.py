@@ -16,7 +16,7 @@ from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import Invariant, InvariantSet
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.demands import floors_for
-from app.model.facts import BaseFact, GemFact, UniqueFact
+from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
 from app.model.names import ConflictType, Demand, GearTier, Provenance, Role, Severity, SubProblemName
 from app.model.stats import GemFinding, ItemFinding, Requirement
 from app.model.sub_problems import ScalingChoice, SustainChoice
@@ -46,12 +46,29 @@ def test_a_sound_build_has_no_conflict(case: MakeCase) -> None:
         (114, {"tree_overflow/passives": BLOCKING}),
     ],
 )
-def test_passive_points_are_level_minus_one_plus_24(case: MakeCase, used: int, expected: dict[str, Severity]) -> None:
+def test_passives_cost_what_level_and_quests_give(case: MakeCase, used: int, expected: dict[str, Severity]) -> None:
     assert verdicts(case(points={"used": used})) == expected
 
 
 def test_points_that_items_give_count_as_available(case: MakeCase) -> None:
     assert verdicts(case(points={"used": 115, "available": 115})) == {}
+
+
+@pytest.mark.parametrize(
+    ("used", "imported", "expected"),
+    [
+        (35, False, {}),
+        (36, False, {"tree_overflow/passives": BLOCKING}),
+        (52, True, {}),
+        (53, True, {"tree_overflow/passives": BLOCKING}),
+    ],
+)
+def test_at_level_28_a_build_of_ours_has_the_points_of_four_quests_and_nobody_more_than_all(
+    case: MakeCase, used: int, imported: bool, expected: dict[str, Severity]
+) -> None:
+    points = {"used": used, "available": 51, "ascendancy_used": 2}
+    found = verdicts(case(level=28, points=points, imported=imported))
+    assert {name: verdict for name, verdict in found.items() if name.startswith("tree_overflow")} == expected
 
 
 @pytest.mark.parametrize(("used", "expected"), [(24, {}), (25, {"tree_overflow/weapon_set": BLOCKING})])
@@ -306,6 +323,23 @@ def test_what_supports_and_items_do_at_times_is_not_had_for_long(case: MakeCase)
     assert "calculates Faster as if" in found.message
     assert only(case(items=[quiver])).message.startswith("The engine calculates The Draw as if")
     assert find_conflicts(case(gems=gems, items=[changed(quiver, text="The Draw\n+5% to Fire Resistance")])) == []
+
+
+UNHIT = "30% increased Evasion Rating if you haven't been Hit Recently"
+DELAYED = "4 seconds after being Damaged by an Enemy Hit, take Damage equal to 30% of that Hit's Damage"
+
+
+def test_what_only_who_is_not_hit_has_or_what_is_paid_for_later_is_told(case: MakeCase) -> None:
+    passives = {
+        place: NodeFact(id=place, name=name, kind="notable", mods=[line])
+        for place, name, line in ((1, "Careful", UNHIT), (2, "Phased", DELAYED), (3, "Plain", "5% increased Life"))
+    }
+    ring = GearItem(slot="Ring 1", base="Ring", rarity="UNIQUE", title="The Band", text=f"The Band\n{UNHIT}")
+    held = {"nodes": [PassiveNode(id=1), PassiveNode(id=2), PassiveNode(id=3)]}
+    found = only(case(nodes=passives, blueprint=held, items=[ring]))
+    assert (found.type, found.subject, found.severity) == (ConflictType.SURVIVABILITY_GAP, "at times", WARNING)
+    assert "Careful, The Band as if nothing ever hit the character and Phased without what it takes" in found.message
+    assert find_conflicts(case(nodes=passives, blueprint={"nodes": [PassiveNode(id=3)]}, items=[])) == []
 
 
 @pytest.mark.parametrize(("ehp", "expected"), [(5_999, BLOCKING), (6_000, WARNING), (7_499, WARNING), (7_500, None)])

@@ -25,10 +25,11 @@ MET, UNMET, SILENT = WishState.MET, WishState.UNMET, WishState.NO_EFFECT
 
 SPARK = GemFact(id="spark", name="Spark", kind="active", tags=["lightning", "spell", "projectile"])
 FASTER = GemFact(id="faster", name="Rapid Casting", kind="support")
-HERALD = GemFact(id="herald", name="Herald of Ice", kind="active", tags=["herald", "cold"], spirit=30)
+HERALD = GemFact(id="herald", name="Herald of Ice", kind="active", tags=["herald", "cold"], spirit=30, tier=1)
+RIFT = GemFact(id="rift", name="Temporal Rift", kind="active", tags=["spell"])
 COMET = GemFact(id="comet", name="Comet", kind="active", tags=["cold", "spell"], level_requirements=[31], tier=1)
 CLERIC = GemFact(id="cleric", name="Skeletal Cleric", kind="active", tags=["minion"], spirit=50)
-GEMS = {gem.id: gem for gem in (SPARK, FASTER, HERALD, COMET, CLERIC)}
+GEMS = {gem.id: gem for gem in (SPARK, FASTER, HERALD, RIFT, COMET, CLERIC)}
 NODES = {
     1: NodeFact(id=1, name="Chaos Inoculation", kind="keystone"),
     2: NodeFact(id=2, name="Burning Nature", kind="notable", mods=["25% increased Fire Damage"]),
@@ -198,6 +199,7 @@ def test_named_things_that_are_there(case: MakeCase, name: str, reached: str) ->
         ("Stormborn", "Stormborn belongs to the ascendancy Invoker", Q.DAMAGE_SCALING),
         ("Comet", "Comet can be used from level 31, the character is 20", Q.DAMAGE_SCALING),
         ("Ghostwrithe", "not in the file", Q.STAT_REQUIREMENTS),
+        ("Temporal Rift", "Temporal Rift is no gem", Q.DAMAGE_SCALING),
         ("Nothing Such", "test knows nothing of this name", None),
     ],
 )

@@ -58,9 +58,10 @@ def test_resistances_are_blocking_at_75_only_from_level_76() -> None:
     assert floors_for(76, GearTier.MID).resistance.least == 75
 
 
-@pytest.mark.parametrize(("level", "points"), [(1, 24), (90, 113), (100, 123)])
-def test_passive_points_are_level_minus_one_plus_quests(level: int, points: int) -> None:
-    assert floors_for(level, GearTier.MID).passive_points == points
+@pytest.mark.parametrize(("level", "points"), [(1, 0), (10, 11), (28, 35), (63, 84), (64, 87), (90, 113), (100, 123)])
+def test_passive_points_are_level_minus_one_plus_what_quests_have_given_by_then(level: int, points: int) -> None:
+    floors = floors_for(level, GearTier.MID)
+    assert (floors.passive_points, floors.weapon_set_points) == (points, points - level + 1)
 
 
 @pytest.mark.parametrize(

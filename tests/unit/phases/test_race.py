@@ -323,11 +323,11 @@ async def test_drafts_stay_for_a_reasoner_that_tries_moves_after_defences_too() 
 
 
 async def test_below_sixty_passive_points_no_defence_is_compared() -> None:
-    states, _ = await defended(["skill01", "skill02"], level=36)
+    states, _ = await defended(["skill01", "skill02"], level=48)
     assert states[-1].race is not None
     assert states[-1].race.over
     assert [one.by_defence for one in states[-1].race.contenders] == [{}, {}]
-    above, _ = await defended(["skill01", "skill02"], level=37)
+    above, _ = await defended(["skill01", "skill02"], level=49)
     assert above[-1].race is not None
     assert any(one.by_defence for one in above[-1].race.contenders)
 

@@ -263,18 +263,22 @@ async def test_excluded_kinds_of_items_leave_their_slots_empty(context: Context)
 
 async def test_names_are_found_whatever_they_name_and_unknown_ones_are_nothing(context: Context) -> None:
     world = World(
-        nodes=[*TREE, node(9, kind="notable"), node(10, kind="notable").model_copy(update={"name": "n9"})],
-        gems=[*GEMS, active("n4", colour="str"), active("n7")],
+        nodes=[
+            *TREE,
+            node(9, kind="notable"),
+            node(10, kind="notable").model_copy(update={"name": "n9"}),
+            node(11, kind="notable", mods=["Grants Skill: Rift"]),
+        ],
+        gems=[*GEMS, active("n4", colour="str"), active("n7"), active("Rift", tier=0), active("Gone", tier=0)],
         bases=[AMULET],
         uniques=[unique("Sun")],
     )
     engine = ArithmeticEngine(world)
-    found = await named_in(
-        engine.facts, wished(with_=["ZAP", "strong", "n4", "n7", "n9", "sun", "Amber Amulet", "nonsense", "zap"])
-    )
+    names = ["ZAP", "strong", "n4", "n7", "n9", "sun", "Amber Amulet", "nonsense", "zap", "rift", "gone"]
+    found = await named_in(engine.facts, wished(with_=names))
     assert [gem.id for gem in found.skills] == ["zap", "n4"]
     assert [gem.id for gem in found.supports] == ["strong"]
-    assert [[n.id for n in nodes] for nodes in found.passives] == [[7], [10, 9]]
+    assert [[n.id for n in nodes] for nodes in found.passives] == [[7], [10, 9], [11]]
     assert [[one.name for one in options] for options in found.uniques] == [["Sun"]]
     assert [base.name for base in found.bases] == ["Amber Amulet"]
 
