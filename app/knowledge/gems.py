@@ -82,8 +82,8 @@ SUPPORT_TIERS = (1, 16, 33, 45, 55)
 """Level of the areas from which supports of tiers 1 to 5 are found, which is about the character's (uncut gems)."""
 
 
-_SPIRIT_BY_LEVEL = ((65, 100.0), (45, 60.0), (20, 30.0))
-"""Spirit that quest rewards have usually given from this level on."""
+_SPIRIT_BY_LEVEL = ((61, 100.0), (36, 60.0), (11, 30.0))
+"""Spirit that quests have given from the level of their areas on (see `model.demands.QUEST_REWARDS`)."""
 _SPIRIT_FROM_GEAR, _SPIRIT_OF_SCEPTRE = 30.0, 100.0
 
 

@@ -91,5 +91,5 @@ def test_what_the_request_sets_counts_too(wider: Catalogue) -> None:
 
 
 def test_spirit_grows_with_the_campaign() -> None:
-    assert [usual_spirit(level) for level in (1, 20, 45, 64, 65, 90)] == [0.0, 30.0, 60.0, 60.0, 130.0, 130.0]
+    assert [usual_spirit(level) for level in (1, 11, 36, 60, 61, 90)] == [0.0, 30.0, 60.0, 60.0, 130.0, 130.0]
     assert usual_spirit(90, sceptre=True) == 230.0
