@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.knowledge.gems import is_had_each_time, waits
+from app.knowledge.gems import called_by, calls, is_had_each_time, waits
 from app.knowledge.uniques import empties_a_flask, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
+from app.model.blueprint import SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import Floor
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
@@ -120,6 +121,27 @@ def readiness(case: Case) -> list[BuildConflict]:
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, NOT_ALWAYS, message, [other], evidence)]
 
 
+def called_minions(case: Case) -> list[BuildConflict]:
+    """Minions that come with spells of a kind are told to be counted where no skill of the build is such a spell."""
+    used = [case.gems[group.gems[0].gem_id] for group in case.blueprint.groups if _is_used(case, group)]
+    alone = [fact for fact in used if called_by(fact) and not any(calls(spell, fact) for spell in used)]
+    if not alone or not case.stats.dps:
+        return []
+    name, kind = alone[0].name, called_by(alone[0])
+    message = (
+        f"{name} come when {kind} spells are used, and the build has none; the engine counts them all the same, so "
+        f"less than {case.stats.dps:,.0f} damage per second is dealt."
+    )
+    other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, f"a {kind} spell beside {name}, or other minions")
+    evidence = Evidence(available=case.stats.dps, unit="damage per second", source=name)
+    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, UNCALLED, message, [other], evidence)]
+
+
+def _is_used(case: Case, group: SkillGroup) -> bool:
+    return group.enabled and bool(group.gems) and group.gems[0].gem_id in case.gems
+
+
+UNCALLED = "uncalled"
 AT_TIMES = "at times"
 
 

@@ -29,6 +29,7 @@ from app.conflicts.requirements import (
 from app.conflicts.resources import main_skill_sustained, spirit_within_pool
 from app.conflicts.roots import with_causes, with_roles
 from app.conflicts.strength import (
+    called_minions,
     damage,
     effective_hit_points,
     largest_hits,
@@ -77,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     damage,
     plausible_damage,
     readiness,
+    called_minions,
     supports_and_items_at_times,
     passives_and_items_in_full,
 )

@@ -52,6 +52,8 @@ _NOT_EACH_TIME = re.compile(
     re.IGNORECASE,
 )
 
+_CALLED = re.compile(r"while active, (\w+) spells you use yourself will also summon", re.IGNORECASE)
+
 TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
 """Tags of skills whose figure is that of an object which something else has to break."""
 
@@ -189,12 +191,27 @@ def waits(gem: GemFact) -> bool:
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
 
 
+def called_by(gem: GemFact) -> str | None:
+    """Return the damage type of the spells whose use brings a skill's minions, None where they come by themselves.
+
+    The engine counts Raging Spirits in a build that casts nothing.
+    """
+    found = _CALLED.search(gem.description)
+    return found[1].lower() if found is not None else None
+
+
+def calls(spell: GemFact, called: GemFact) -> bool:
+    """Say whether the spell, used by hand, brings the minions of the other skill."""
+    by_hand = is_spell(spell) and deals_damage(spell) and not is_minion(spell) and not waits(spell)
+    return by_hand and not tags(spell) & _SET_OFF and called_by(called) in dealt(spell)
+
+
 def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]:
     """Return what makes a main skill awkward to use, in points by tag; `ignored` tags were asked for.
 
     What sets off or waits for something else is no burden on minions, which do it by themselves.
     """
-    own = tags(gem) | ({WAITING} if waits(gem) else set())
+    own = tags(gem) | ({WAITING} if waits(gem) or called_by(gem) else set())
     by_minions = {"detonator", "payoff", "conditional"} if is_minion(gem) else set[str]()
     return {tag: points for tag, points in AWKWARD.items() if tag in own and tag not in {*ignored, *by_minions}}
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.conflicts.styles import shares_by_type
 from app.engine.pob.backend import PobBackend
-from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, is_had_each_time
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, called_by, dealt, is_had_each_time
 from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, type_share, unpayable
 from app.model.demands import floors_for
 from app.model.facts import GemFact
@@ -113,6 +113,13 @@ def test_minions_from_corpses_are_not_out(of: Of, gems: Gems) -> None:
     stats = of(gems("Unearth"))
     assert unguarded(stats) > 1.3 * stats.get(DPS)
     assert kinds(stats) == {DamageKind.HIT}
+
+
+def test_minions_count_though_no_spell_calls_them(of: Of, gems: Gems, shared: Child) -> None:
+    """Found in a minion build of level 28: its main skill were spirits that fire spells call, and it had none."""
+    assert of(gems("Raging Spirits")).get(DPS) > 0
+    facts = [GemFact.model_validate(fact) for fact in shared.call("gems")]
+    assert {fact.name: called_by(fact) for fact in facts if called_by(fact)} == {"Raging Spirits": "fire"}
 
 
 def test_supports_that_wait_or_use_up_are_calculated_as_if_they_did_not(of: Of, gems: Gems, shared: Child) -> None:

@@ -19,6 +19,7 @@ from app.model.names import GearTier, Provenance, Severity
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.search.gear.legality import shopping_list
+from app.search.skills.further import uncalled
 from tests.fakes.construction import constructed
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.deep]
@@ -65,6 +66,20 @@ async def test_a_unique_jewel_sits_in_a_socket_that_is_reached_for_it(engine: Pr
     assert int(slot.removeprefix(JEWEL_SLOT)) in {node.id for node in blueprint.nodes}
     assert "to Level of all Spark Skills" in (jewel.text or "")
     assert phrase("Undying Hate") not in names
+
+
+async def test_a_skill_that_a_passive_grants_is_had_by_the_passive(engine: ProcessEngine) -> None:
+    _, blueprint, names = await built(engine, "incinerate infernalist", with_=["Summon Infernal Hound"])
+    assert "loyal hellhound" in names
+    assert "Summon Infernal Hound" not in {gem.name for group in blueprint.groups for gem in group.gems}
+
+
+async def test_minions_that_fire_spells_call_have_one(engine: ProcessEngine) -> None:
+    _, blueprint, _ = await built(engine, "raging spirits witch")
+    assert blueprint.main is not None
+    assert blueprint.main.gems[0].name == "Raging Spirits"
+    facts = {gem.id: gem for gem in await engine.facts.gems()}
+    assert uncalled(blueprint, facts) == []
 
 
 async def test_a_chase_unique_that_was_named_is_worn_and_told(engine: ProcessEngine) -> None:

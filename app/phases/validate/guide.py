@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.base import Engine, Facts
-from app.knowledge.gems import level_required, tags, waits
+from app.knowledge.gems import calls, level_required, tags, waits
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
 from app.model.demands import Demands
@@ -165,7 +165,7 @@ def how_to_play(
     lines = [
         _named("Switch on once and keep: {}.", lasting, gems),
         _named("Before a strong enemy: {}.", curses, gems),
-        f"Then {_main_use(main, gems)}." if main is not None and main.gems else "",
+        f"Then {_main_use(main, free, gems)}." if main is not None and main.gems else "",
         *(_named(text, groups, gems) for text, groups in of_role),
         _named("Use when ready: {}.", rest, gems),
         *_consumables(blueprint, keystones),
@@ -173,9 +173,12 @@ def how_to_play(
     return [line for line in lines if line]
 
 
-def _main_use(group: SkillGroup, gems: Gems) -> str:
+def _main_use(group: SkillGroup, others: Sequence[SkillGroup], gems: Gems) -> str:
     fact = gems.get(group.gems[0].gem_id)
     name = group.gems[0].name
+    spells = [gems[one.gems[0].gem_id] for one in others if one.gems[0].gem_id in gems] if fact is not None else []
+    if fact is not None and (calling := [spell.name for spell in spells if calls(spell, fact)]):
+        return f"repeat {calling[0]}: each use calls {name}, the main skill"
     if fact is not None and "Minion" in fact.skill_types:
         return f"summon with {name} and let them fight"
     pauses = fact is not None and (waits(fact) or "cooldown" in tags(fact))

@@ -13,6 +13,7 @@ from app.knowledge.gems import (
     ELEMENTS,
     TO_BE_BROKEN,
     TOO_AWKWARD,
+    called_by,
     can_be_cut,
     can_be_main,
     cost_per_second,
@@ -218,7 +219,7 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
         return False
     if brief.explicit("style") and points["style"] < 0:
         return False
-    if judged.gem.monsters or waits(judged.gem):
+    if judged.gem.monsters or waits(judged.gem) or called_by(judged.gem):
         return False
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))

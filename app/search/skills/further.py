@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Outputs, Session
+from app.knowledge.gems import called_by, calls
 from app.knowledge.roles import COUNTED, PURPOSES, SECOND, SUPPORTS, USUAL, role_of, second_role
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Change, RemoveGroup, SetGroup, SetMain, SkillGroup
@@ -286,3 +287,14 @@ def _share(whole: Outputs, gone: Outputs, key: str) -> float | None:
         return None
     share = 1.0 - gone[key] / whole[key]
     return round(share, 4) if share >= LEAST_SHARE else None
+
+
+def used_skills(blueprint: Blueprint, facts: Mapping[str, GemFact]) -> list[GemFact]:
+    """Return the first skill of each group."""
+    return [facts[group.gems[0].gem_id] for group in blueprint.groups if group.gems[0].gem_id in facts]
+
+
+def uncalled(blueprint: Blueprint, facts: Mapping[str, GemFact]) -> list[GemFact]:
+    """Return the skills whose minions come with spells that the build does not have."""
+    used = used_skills(blueprint, facts)
+    return [fact for fact in used if called_by(fact) and not any(calls(spell, fact) for spell in used)]

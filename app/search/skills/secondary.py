@@ -6,12 +6,15 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.knowledge.exclusions import granted_by
+from app.knowledge.gems import can_be_cut
 from app.knowledge.roles import ACTIVATED_BY
 from app.model.base import changed
 from app.model.blueprint import Change, RemoveGroup, SetGroup, SetMain, SkillGroup
 from app.model.facts import GemFact
 from app.model.names import GearTier
 from app.model.stats import FREE_SPIRIT
+from app.search.base import SearchContext
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.skills.gems import counts, gem, usable_level
 from app.search.skills.supports import SupportRules, SupportSelection
@@ -60,6 +63,15 @@ def usable_with(requirement: str, held: frozenset[str]) -> bool:
     if "martial weapon" in words:
         return bool(held - _CASTER - _OFF_HAND - (_RANGED if "melee" in words else frozenset()))
     return requirement in held
+
+
+async def skills_had(ctx: SearchContext) -> list[GemFact]:
+    """Return the skills that the character can have: cut as a gem, bound as a monster, or granted by what it wears."""
+    bases = {base.name: base for base in await ctx.engine.facts.bases()}
+    worn = [bases[item.base] for item in ctx.blueprint.items.values() if item.base in bases]
+    granted = {name for base in worn for name in granted_by(base.implicits)}
+    active = [fact for fact in await ctx.engine.facts.gems() if fact.kind == "active"]
+    return [fact for fact in active if can_be_cut(fact) or fact.monsters or fact.name in granted]
 
 
 @dataclass(frozen=True)

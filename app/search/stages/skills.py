@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.knowledge.gems import DAMAGE_TYPES, can_be_cut, can_be_main, dealt, is_minion, level_required, tags
+from app.knowledge.gems import (
+    DAMAGE_TYPES,
+    called_by,
+    calls,
+    can_be_cut,
+    can_be_main,
+    dealt,
+    is_minion,
+    level_required,
+    tags,
+)
 from app.knowledge.named import named_in
 from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
@@ -21,7 +31,7 @@ from app.search.effort import LIMITS
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import LEFT_TO_GEAR, Guard, objective_for
-from app.search.skills.further import LEAST_SECOND, NOISE, FurtherSkills, for_purposes
+from app.search.skills.further import LEAST_SECOND, NOISE, FurtherSkills, for_purposes, uncalled, used_skills
 from app.search.skills.gems import (
     ModeSearch,
     by_id,
@@ -34,7 +44,7 @@ from app.search.skills.gems import (
     variants,
     weapon_types,
 )
-from app.search.skills.secondary import MOST_GROUPS, ONE_AT_A_TIME, SkillSearch
+from app.search.skills.secondary import MOST_GROUPS, ONE_AT_A_TIME, SkillSearch, skills_had
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
 
 
@@ -191,19 +201,22 @@ async def more_persistent_skills(ctx: SearchContext) -> StageResult:
 
 
 async def _persistent(ctx: SearchContext) -> list[GemFact]:
-    planned = set(ctx.plan.spirit.skill_ids)
-    return [f for f in await ctx.engine.facts.gems() if f.kind == "active" and (f.spirit > 0 or f.id in planned)]
+    """Return the skills that reserve Spirit and the plan's; minions that spells call only beside such a spell."""
+    planned, facts = set(ctx.plan.spirit.skill_ids), await skills_had(ctx)
+    used = used_skills(ctx.blueprint, by_id(facts))
+    there = [fact for fact in facts if called_by(fact) is None or any(calls(spell, fact) for spell in used)]
+    return [fact for fact in there if fact.spirit > 0 or fact.id in planned]
 
 
 async def helper_skills(ctx: SearchContext) -> StageResult:
     """Add curses, marks, warcries, exposure and the plan's helper skills where they measurably help."""
-    gems = await ctx.engine.facts.gems()
+    gems = await skills_had(ctx)
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
     planned |= {fact.id for fact in await _named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
     dealt = await shares_dealt(ctx)
-    used = [fact for fact in gems if any(group.gems[0].gem_id == fact.id for group in ctx.blueprint.groups)]
+    used = used_skills(ctx.blueprint, by_id(gems))
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
@@ -254,6 +267,9 @@ async def further_skills(ctx: SearchContext) -> StageResult:
     second = second_role(ctx.demands.goal, main)
     further = FurtherSkills(await _search(ctx, incumbent), facts, rules, second)
     obtainable, added = await _obtainable(ctx, facts), list[GemFact]()
+    for called in uncalled(incumbent.blueprint, facts):
+        found = await further.add_second([fact for fact in obtainable if calls(fact, called)])
+        added += [found] if found is not None else []
     for role in _LEFT_FOR_PURPOSES:
         if len(incumbent.blueprint.groups) >= MOST_GROUPS or role in further.roles:
             continue
@@ -277,7 +293,7 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
     Of who wants to press one button only those that act by themselves.
     """
     excluded, shares = set(ctx.plan.scaling.excluded_gems), await shares_dealt(ctx)
-    used = [facts[g.gems[0].gem_id] for g in ctx.blueprint.groups if g.gems[0].gem_id in facts]
+    used = used_skills(ctx.blueprint, facts)
     found = [
         fact
         for fact in sorted(facts.values(), key=lambda fact: fact.id)

@@ -325,6 +325,21 @@ def test_what_supports_and_items_do_at_times_is_not_had_for_long(case: MakeCase)
     assert find_conflicts(case(gems=gems, items=[changed(quiver, text="The Draw\n+5% to Fire Resistance")])) == []
 
 
+def test_minions_that_no_spell_calls_are_told(case: MakeCase) -> None:
+    said = "While active, Fire Spells you use yourself will also summon Spirits."
+    gems = {
+        "spark": GemFact(id="spark", name="Spirits", kind="active", skill_types=["Minion"], description=said),
+        "fire": GemFact(
+            id="fire", name="Fireball", kind="active", skill_types=["Spell", "Damage"], tags=["fire", "spell"]
+        ),
+    }
+    groups = [SkillGroup(gems=[Gem(gem_id=name, name=name)]) for name in ("spark", "fire")]
+    found = only(case(gems=gems, blueprint={"groups": groups[:1]}))
+    assert (found.type, found.subject, found.severity) == (ConflictType.DAMAGE_GAP, "uncalled", WARNING)
+    assert found.message.startswith("Spirits come when fire spells are used, and the build has none")
+    assert find_conflicts(case(gems=gems, blueprint={"groups": groups})) == []
+
+
 UNHIT = "30% increased Evasion Rating if you haven't been Hit Recently"
 DELAYED = "4 seconds after being Damaged by an Enemy Hit, take Damage equal to 30% of that Hit's Damage"
 

@@ -13,6 +13,7 @@ def skill(name: str, *types: str, tags: tuple[str, ...] = (), spirit: float = 0.
 
 
 ARC = skill("Arc", "Spell", "Damage", tags=("spell", "lightning", "chaining", "area"))
+CALLED = "While active, Fire Spells you use yourself will also summon Raging Spirits."
 SPARK = skill("Spark", "Spell", "Damage", tags=("spell", "lightning", "projectile"))
 COMET = skill("Comet", "Spell", "Damage", tags=("spell", "cold", "area"))
 SLAM = skill("Sunder", "Attack", "Melee", "Slam", tags=("attack", "melee", "area", "slam"))
@@ -83,6 +84,14 @@ def test_what_the_build_cannot_bring_about() -> None:
         False,
         True,
     ]
+    spirits = skill("Raging Spirits", "Minion").model_copy(update={"description": CALLED})
+    fire = skill("Fireball", "Spell", "Damage", tags=("spell", "fire"))
+    curse, meta = (
+        skill("Flammability", "Spell", tags=("spell", "fire")),
+        skill("Set Off", "Spell", "Damage", "Triggered"),
+    )
+    assert brought_about(spirits, [spirits, fire], {})
+    assert not brought_about(spirits, [spirits, SPARK, curse, meta.model_copy(update={"tags": ["fire"]})], {})
     cry = skill("Infernal Cry", "Warcry", tags=("warcry",))
     tempest = skill("Mana Tempest")
     assert [brought_about(cry, used, {}) for used in ([SLAM], [SPARK, SHOT])] == [True, False]

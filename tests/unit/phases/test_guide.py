@@ -101,6 +101,16 @@ def test_minions_fight_by_themselves() -> None:
     assert told == ["Then summon with Ally and let them fight."]
 
 
+def test_minions_that_spells_call_are_called_by_repeating_one() -> None:
+    called = GEMS["Ally"].model_copy(
+        update={"description": "While active, Fire Spells you use yourself will also summon"}
+    )
+    spell = gem("Fireball", types=("Spell", "Damage", "Fire")).model_copy(update={"tags": ["spell", "fire"]})
+    known = {**GEMS, "Ally": called, "Fireball": spell}
+    build = Blueprint(class_name="X", level=9, groups=[group("Ally"), group("Bolt"), group("Fireball")], main_group=1)
+    assert how_to_play(build, known)[0] == "Then repeat Fireball: each use calls Ally, the main skill."
+
+
 def test_nothing_to_play_is_said_with_no_words() -> None:
     assert how_to_play(Blueprint(class_name="X", level=1), GEMS) == []
 

@@ -22,12 +22,13 @@ from app.search.skills.further import (
     labelled,
     measured_roles,
     roles_of,
+    uncalled,
     without_unpaid,
 )
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import MOST_GROUPS, SkillSearch
 from app.search.skills.supports import SupportRules
-from app.search.stages.skills import further_skills, helper_skills
+from app.search.stages.skills import further_skills, helper_skills, persistent_skills
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, support
 from tests.unit.search.conftest import Context
 
@@ -59,6 +60,27 @@ async def test_places_that_are_left_are_filled_each_role_once(context: Context) 
         "Wind Dancer",
         "Enfeeble",
     ]
+
+
+def test_minions_that_no_spell_of_the_build_calls() -> None:
+    said = "While active, Fire Spells you use yourself will also summon them."
+    called = real("Spirits", said, skill_types=["Minion", "Buff"], tags=["minion", "fire"])
+    fire = real("Fireball", skill_types=["Spell", "Damage"], tags=["spell", "fire"])
+    groups = [SkillGroup(gems=[gem(fact, 90)]) for fact in (called, BOLT, fire)]
+    build, facts = Blueprint(class_name="X", level=90, groups=groups), by_id([called, BOLT, fire])
+    assert uncalled(changed(build, groups=groups[:2]), facts) == [called]
+    assert uncalled(build, facts) == []
+
+
+async def test_spirit_is_for_what_the_character_can_have_and_call(context: Context) -> None:
+    said = "While active, Fire Spells you use yourself will also summon them. 20 inc"
+    gems = [
+        ZAP,
+        real("Called", said, spirit=30, skill_types=["Minion", "Buff"]),
+        real("Granted", "20 inc", spirit=30, tier=0),
+        real("Cut", "10 inc", spirit=30),
+    ]
+    assert led((await persistent_skills(context(World(gems=gems, spirit=100)))).blueprint) == ["zap", "Cut"]
 
 
 async def test_no_spirit_no_persistent_skill_and_none_that_is_reserved_free(context: Context) -> None:
