@@ -16,9 +16,9 @@ from app.search.sessions import Sharing
 from tests.unit.reasoning.planning import plan_with
 
 
-async def constructed(engine: Engine, prompt: str, **fields: InvariantValue) -> BuildState:
-    """Return the state after a level 24 build of the prompt was constructed, with further explicit wishes."""
-    request = BuildRequest(prompt=prompt, level=24, gear=GearTier.MID)
+async def constructed(engine: Engine, prompt: str, level: int = 24, **fields: InvariantValue) -> BuildState:
+    """Return the state after a build of the prompt was constructed, with further explicit wishes."""
+    request = BuildRequest(prompt=prompt, level=level, gear=GearTier.MID)
     said = [
         Invariant(field=name.rstrip("_"), value=value, provenance=Provenance.EXPLICIT, reason="said")
         for name, value in fields.items()

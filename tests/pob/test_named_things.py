@@ -33,9 +33,11 @@ async def engine(pob_path: Path) -> AsyncIterator[ProcessEngine]:
     await made.close()
 
 
-async def built(engine: ProcessEngine, prompt: str, **fields: list[str]) -> tuple[BuildState, Blueprint, set[str]]:
+async def built(
+    engine: ProcessEngine, prompt: str, level: int = 24, **fields: list[str]
+) -> tuple[BuildState, Blueprint, set[str]]:
     """Return the constructed build, and every name in it."""
-    state = await constructed(engine, prompt, **fields)
+    state = await constructed(engine, prompt, level, **fields)
     assert state.blueprint is not None
     return state, state.blueprint, names_in(state.blueprint, await engine.facts.nodes())
 
@@ -69,7 +71,7 @@ async def test_a_unique_jewel_sits_in_a_socket_that_is_reached_for_it(engine: Pr
 
 
 async def test_a_skill_that_a_passive_grants_is_had_by_the_passive(engine: ProcessEngine) -> None:
-    _, blueprint, names = await built(engine, "incinerate infernalist", with_=["Summon Infernal Hound"])
+    _, blueprint, names = await built(engine, "incinerate infernalist", 28, with_=["Summon Infernal Hound"])
     assert "loyal hellhound" in names
     assert "Summon Infernal Hound" not in {gem.name for group in blueprint.groups for gem in group.gems}
 
