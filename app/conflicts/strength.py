@@ -112,9 +112,9 @@ def readiness(case: Case) -> list[BuildConflict]:
     if main is None or not dps or not waits(main):
         return []
     message = (
-        f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, a corpse) or has to cool "
-        f"down, and the engine takes it as ready at every use: {dps:,.0f} damage per second is what it deals then, not "
-        "what it deals all the time."
+        f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, a corpse, something that "
+        "breaks what it puts up) or has to cool down, and the engine takes it as ready at every use: "
+        f"{dps:,.0f} damage per second is what it deals then, not what it deals all the time."
     )
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")

@@ -40,9 +40,11 @@ AWKWARD: Mapping[str, float] = MappingProxyType(
 TOO_AWKWARD = 14.0
 """Points beyond which a skill is more awkward than a cooldown, so that it is only played where players know how."""
 
-_WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses"})
+_WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses", "icecrystal", "objectdurability"})
 _PAUSES = re.compile(
-    r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which", re.IGNORECASE
+    r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which"
+    r"|explode when shattered",
+    re.IGNORECASE,
 )
 
 _NOT_EACH_TIME = re.compile(
@@ -53,9 +55,6 @@ _NOT_EACH_TIME = re.compile(
 )
 
 _CALLED = re.compile(r"while active, (\w+) spells you use yourself will also summon", re.IGNORECASE)
-
-TO_BE_BROKEN = frozenset({"icecrystal", "objectdurability"})
-"""Tags of skills whose figure is that of an object which something else has to break."""
 
 
 def tags(gem: GemFact) -> frozenset[str]:
@@ -184,9 +183,10 @@ def can_be_main(gem: GemFact) -> bool:
 
 
 def waits(gem: GemFact) -> bool:
-    """Say whether a skill is ready only at times: when Glory or combo is full, a corpse lies there, it has cooled down.
+    """Say whether a skill deals its damage only at times: with full Glory or combo, on a corpse, once cooled down.
 
-    Its damage is calculated as if it always were: Rapid Shot never gets too hot.
+    Or once something else breaks what it puts up.
+    The engine calculates it as if it always did: Rapid Shot never gets too hot, a Shield Wall shatters by itself.
     """
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
 
@@ -218,7 +218,7 @@ def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]
 
 def stands_alone(gem: GemFact) -> bool:
     """Say whether the skill's figure is had by using it over and over: Lightning Warp strikes only who nearly dies."""
-    return sum(awkwardness(gem).values()) <= TOO_AWKWARD and not tags(gem) & TO_BE_BROKEN
+    return sum(awkwardness(gem).values()) <= TOO_AWKWARD
 
 
 def is_had_each_time(support: GemFact) -> bool:

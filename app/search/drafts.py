@@ -17,11 +17,11 @@ from app.model.names import SubProblemName
 from app.model.race import Contender, Race
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import AscendancyChoice, DraftFigures, SurvivabilityChoice
-from app.search.base import Plan, SearchContext, plan_from
+from app.search.base import Plan, SearchContext, StageResult, plan_from
 from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, usable
 from app.search.gear.pool import GearOption, SlotPool, has_room, plain_item, slot_pool, with_option, wording
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import LEFT_TO_GEAR, objective_for
+from app.search.objective import LEFT_TO_GEAR, Guard, objective_for
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
 from app.search.passives.tree import TreeLimits
@@ -30,7 +30,7 @@ from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
 from app.search.stages.passives import ascend, tree_search
 from app.search.stages.skills import founded, support_rules
-from app.search.stages.table import AGAIN, ASCENDING, FIRST, in_turn
+from app.search.stages.table import AGAIN, ASCENDING, FIRST, HELPING, SUPPORTING, in_turn
 
 REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
 """Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small
@@ -226,7 +226,7 @@ async def begun(work: DraftWork) -> DraftResult:
     supported = (await in_turn(work.ctx, FIRST[:at])).blueprint
     first, choice, by_ascendancy = await _ascended(work, supported)
     ctx = replace(work.ctx, blueprint=first.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
-    whole = (await in_turn(ctx, FIRST[at + 1 :])).blueprint
+    whole = await _paid(ctx, await in_turn(ctx, (*FIRST[at + 1 :], HELPING)))
     if len(by_ascendancy) < 2:
         by_ascendancy = {}
     else:
@@ -234,6 +234,18 @@ async def begun(work: DraftWork) -> DraftResult:
         whole = best.blueprint
     found = await _judged(work, whole)
     return replace(found, out="" if found.dps > 0 else NO_RATE, by_ascendancy=by_ascendancy, is_whole=True)
+
+
+async def _paid(ctx: SearchContext, begun: StageResult) -> Blueprint:
+    """Return the begun build with supports that it can pay for: it was given them while it wore plain gear.
+
+    An attack that costs more than comes back ranked below spells whose builds have half its damage.
+    """
+    there = replace(ctx, blueprint=begun.blueprint, notes=begun.notes)
+    incumbent = await Incumbent.open(there)
+    if not incumbent.objective.shortfalls(incumbent.outputs)[Guard.SUSTAIN]:
+        return begun.blueprint
+    return (await SUPPORTING(there)).blueprint
 
 
 async def defended(work: DraftWork) -> DraftResult:

@@ -23,7 +23,7 @@ async def engine() -> AsyncIterator[ProcessEngine]:
 
 
 async def figures(engine: ProcessEngine, **asked: InvariantValue) -> dict[str, float]:
-    stats = (await constructed(engine, "lightning sorceress life based", **asked)).stats
+    stats = (await constructed(engine, "lightning sorceress life based", 24, **asked)).stats
     assert stats is not None
     return stats.values
 

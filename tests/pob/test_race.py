@@ -11,7 +11,7 @@ from app.bench.explore import offers
 from app.core.config import Settings
 from app.core.ids import BuildId
 from app.engine.process import ProcessEngine
-from app.knowledge.gems import TO_BE_BROKEN, tags, waits
+from app.knowledge.gems import waits
 from app.model.constraints import InvariantSet
 from app.model.race import Race
 from app.model.record import BuildRequest
@@ -49,7 +49,7 @@ async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2, le
     for one in ctx.state.race.contenders:
         assert isinstance(one.option.choice, DeliveryChoice)
         gem = gems[one.option.choice.skill_id]
-        if gem.monsters or waits(gem) or tags(gem) & TO_BE_BROKEN or gem.name in RIDDEN:
+        if gem.monsters or waits(gem) or gem.name in RIDDEN:
             wrong.append(gem.name)
     return ctx.state.race, wrong
 

@@ -11,7 +11,6 @@ from app.core.errors import LlmBadOutput
 from app.engine.base import Facts
 from app.knowledge.gems import (
     ELEMENTS,
-    TO_BE_BROKEN,
     TOO_AWKWARD,
     called_by,
     can_be_cut,
@@ -223,8 +222,7 @@ def _is_allowed(brief: Brief, judged: Judgement) -> bool:
         return False
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))
-    odd = tags(judged.gem) & TO_BE_BROKEN or judged.gem.name in RIDDEN
-    return known or not (odd or granted or points["handling"] < -TOO_AWKWARD)
+    return known or not (judged.gem.name in RIDDEN or granted or points["handling"] < -TOO_AWKWARD)
 
 
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:

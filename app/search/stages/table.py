@@ -48,8 +48,8 @@ async def in_turn(ctx: SearchContext, works: Sequence[Work], label: str = "") ->
     return StageResult(blueprint, notes, label=label)
 
 
-ASCENDING = roughly(ascend)
-FIRST: tuple[Work, ...] = (found, roughly(main_supports), ASCENDING, roughly(grow_tree), roughly(draft_gear))
+SUPPORTING, ASCENDING, HELPING = roughly(main_supports), roughly(ascend), roughly(helper_skills)
+FIRST: tuple[Work, ...] = (found, SUPPORTING, ASCENDING, roughly(grow_tree), roughly(draft_gear))
 """What a build begins with, in order: plain gear, supports, ascendancy, passives, then gear chosen together."""
 
 AGAIN: tuple[Work, ...] = FIRST[-2:]
