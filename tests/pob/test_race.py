@@ -105,12 +105,22 @@ async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: P
 
 @pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])
 async def test_the_winner_is_drafted_with_every_defence(pob_path: Path, tmp_path: Path, prompt: str) -> None:
-    race, _ = await raced(pob_path, tmp_path, prompt, level=45)
+    race, _ = await raced(pob_path, tmp_path, prompt, level=49)
     assert race.winner is not None
     found = race.winner.by_defence
     assert set(found) == {"life with evasion", "life with armour", "energy shield"}
     assert len({one.ehp for one in found.values()}) == 3, "they differ in what protects"
     assert race.evaluations <= 1.1 * race.allowed
+
+
+async def test_begun_attacks_are_judged_with_what_helps_them(pob_path: Path, tmp_path: Path) -> None:
+    """Found at level 28: a spell won whose build has half a slam's damage, for marks and paying for it came later."""
+    race, _ = await raced(pob_path, tmp_path, "strong lightning build for bossing", level=28)
+    assert race.winner is not None
+    assert race.winner.draft is not None
+    assert race.winner.option.name.endswith("with quarterstaff")
+    assert len(race.winner.draft.groups) > 1
+    assert any(one.option.name.endswith("with wand and focus") and one.is_whole for one in race.contenders)
 
 
 async def test_one_session_or_two_measure_the_same(pob_path: Path, tmp_path: Path) -> None:
