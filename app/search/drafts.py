@@ -236,15 +236,15 @@ async def begun(work: DraftWork) -> DraftResult:
     return replace(found, out="" if found.dps > 0 else NO_RATE, by_ascendancy=by_ascendancy, is_whole=True)
 
 
-async def _paid(ctx: SearchContext, begun: StageResult) -> Blueprint:
+async def _paid(ctx: SearchContext, made: StageResult) -> Blueprint:
     """Return the begun build with supports that it can pay for: it was given them while it wore plain gear.
 
     An attack that costs more than comes back ranked below spells whose builds have half its damage.
     """
-    there = replace(ctx, blueprint=begun.blueprint, notes=begun.notes)
+    there = replace(ctx, blueprint=made.blueprint, notes=made.notes)
     incumbent = await Incumbent.open(there)
     if not incumbent.objective.shortfalls(incumbent.outputs)[Guard.SUSTAIN]:
-        return begun.blueprint
+        return made.blueprint
     return (await SUPPORTING(there)).blueprint
 
 
