@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MappingProxyType
 
-from app.conflicts.strength import AT_TIMES, ELEMENTAL, NOT_ALWAYS, PHYSICAL, RECOVERY, UNCALLED, UNEXPLAINED
+from app.conflicts.strength import AT_TIMES, ELEMENTAL, NOT_ALWAYS, PHYSICAL, RECOVERY, SLOW, UNCALLED, UNEXPLAINED
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType
 
@@ -21,6 +21,7 @@ _OF_STRENGTH = MappingProxyType(
         (_T.DAMAGE_GAP, "explained"): _CALCS,
         (_T.DAMAGE_GAP, UNEXPLAINED): _CALCS,
         (_T.DAMAGE_GAP, AT_TIMES): "take it off in Path of Building to see what is dealt without it",
+        (_T.DAMAGE_GAP, SLOW): "hold a faster weapon in Path of Building and look at what is lost",
         (_T.DAMAGE_GAP, UNCALLED): "have a spell that calls them, and use it over and over",
         (_T.DAMAGE_GAP, NOT_ALWAYS): "count how often it is ready in a fight, and have another skill for in between",
         (_T.SURVIVABILITY_GAP, "ehp"): "put life, energy shield or resistances where items have weak lines, then take "

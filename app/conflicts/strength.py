@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.knowledge.gems import called_by, calls, is_had_each_time, waits
+from app.knowledge.gems import called_by, calls, is_had_each_time, is_minion, waits
 from app.knowledge.uniques import empties_a_flask, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
@@ -14,7 +14,16 @@ from app.model.blueprint import SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import Floor
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
-from app.model.stats import EHP, ELEMENTAL_HITS, PHYSICAL_HIT, RECOVERY_METRICS, elemental_hit, recovery
+from app.model.stats import (
+    COOLDOWN_S,
+    EHP,
+    ELEMENTAL_HITS,
+    PHYSICAL_HIT,
+    RECOVERY_METRICS,
+    USES_PER_SECOND,
+    elemental_hit,
+    recovery,
+)
 
 ELEMENTS = ("Fire", "Cold", "Lightning")
 PHYSICAL, ELEMENTAL, RECOVERY = "physical hit", "elemental hit", "recovery"
@@ -119,6 +128,31 @@ def readiness(case: Case) -> list[BuildConflict]:
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, NOT_ALWAYS, message, [other], evidence)]
+
+
+SLOW = "slow"
+LONGEST_USE_S = 2.0
+"""Seconds of one use of the main skill beyond which a player is told: our own judgement of how long one can stand."""
+
+
+def pace(case: Case) -> list[BuildConflict]:
+    """A main skill of which one use takes long is told to: damage comes in few blows, and one stands still for each.
+
+    A cooldown is no such time: one does something else meanwhile.
+    """
+    main, rate = case.main_gem, case.stats.get(USES_PER_SECOND)
+    if main is None or rate <= 0 or is_minion(main) or case.stats.get(COOLDOWN_S) > 0:
+        return []
+    taken = 1 / rate
+    if taken <= LONGEST_USE_S:
+        return []
+    message = (
+        f"One use of {main.name} takes {taken:.1f} seconds, so {case.stats.dps or 0.0:,.0f} damage per second comes in "
+        "few blows, and you stand still for each."
+    )
+    faster = advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "a faster weapon, or more speed on gear")
+    evidence = Evidence(required=LONGEST_USE_S, available=round(taken, 2), unit="seconds")
+    return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, SLOW, message, [faster], evidence)]
 
 
 def called_minions(case: Case) -> list[BuildConflict]:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.names import Attribute, GearTier, Goal, Provenance
-from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, HITS, MOVEMENT, RESISTANCES
+from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, HITS, MOVEMENT, RESISTANCES, USES_PER_SECOND
 
 InvariantValue = str | int | float | bool | list[str] | None
 
@@ -152,8 +152,8 @@ _TABLE = (
     _target("block", "chance to block", Figure(("EffectiveBlockChance",), "percent")),
     _target("evade_chance", "chance to evade", Figure(("EvadeChance",), "percent")),
     _target("movement_speed", "added movement speed", Figure((MOVEMENT,), "percent", times=100.0, plus=-100.0)),
-    _target("attack_rate", "attacks per second", Figure(("Speed",), "per second")),
-    _target("cast_rate", "casts per second", Figure(("Speed",), "per second")),
+    _target("attack_rate", "attacks per second", Figure((USES_PER_SECOND,), "per second")),
+    _target("cast_rate", "casts per second", Figure((USES_PER_SECOND,), "per second")),
     _target("physical_hit", "largest physical hit survived", Figure((HITS[0],), "damage")),
     _target("elemental_hit", "largest elemental hit survived", Figure(HITS[1:4], "damage")),
     _target("chaos_hit", "largest chaos hit survived", Figure((HITS[4],), "damage")),

@@ -22,6 +22,9 @@ FREE_SPIRIT = "SpiritUnreserved"
 MOVEMENT = "EffectiveMovementSpeedMod"
 """Movement speed as a multiple of a naked character's."""
 
+USES_PER_SECOND, COOLDOWN_S = "Speed", "Cooldown"
+"""How often the main skill is used, its cooldown included, and that cooldown in seconds where it has one."""
+
 RESISTANCES = ("FireResist", "ColdResist", "LightningResist")
 CHAOS_RESISTANCE = "ChaosResist"
 """Resistances in percent, as they count (not above their cap)."""

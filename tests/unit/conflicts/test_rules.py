@@ -325,6 +325,17 @@ def test_what_supports_and_items_do_at_times_is_not_had_for_long(case: MakeCase)
     assert find_conflicts(case(gems=gems, items=[changed(quiver, text="The Draw\n+5% to Fire Resistance")])) == []
 
 
+@pytest.mark.parametrize(
+    ("rate", "cooldown", "told"), [(0.25, 0.0, True), (0.49, 0.0, True), (0.5, 0.0, False), (0.25, 4.0, False)]
+)
+def test_a_use_that_takes_long_is_told(case: MakeCase, rate: float, cooldown: float, told: bool) -> None:
+    """Found on a Titan: a Sunder of four seconds with a club that is a third slower, 97,036 damage per second."""
+    gems = {"spark": GemFact(id="spark", name="Sunder", kind="active")}
+    found = find_conflicts(case(gems=gems, values={"Speed": rate, "Cooldown": cooldown}))
+    assert [one.subject for one in found] == (["slow"] if told else [])
+    assert all(one.message.startswith(f"One use of Sunder takes {1 / rate:.1f} seconds") for one in found)
+
+
 def test_minions_that_no_spell_calls_are_told(case: MakeCase) -> None:
     said = "While active, Fire Spells you use yourself will also summon Spirits."
     gems = {
