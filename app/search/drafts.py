@@ -224,6 +224,9 @@ async def begun(work: DraftWork) -> DraftResult:
     """
     at = FIRST.index(ASCENDING)
     supported = (await in_turn(work.ctx, FIRST[:at])).blueprint
+    bare = await work.opened(supported)
+    if bare.outputs.get(DPS, 0.0) <= 0:  # no passive and no item gives a rate to what has none
+        return replace(_measured(bare), out=NO_RATE)
     first, choice, by_ascendancy = await _ascended(work, supported)
     ctx = replace(work.ctx, blueprint=first.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
     whole = await _paid(ctx, await in_turn(ctx, (*FIRST[at + 1 :], HELPING)))
@@ -232,8 +235,7 @@ async def begun(work: DraftWork) -> DraftResult:
     else:
         best, _, by_ascendancy = await _ascended(work, whole)
         whole = best.blueprint
-    found = await _judged(work, whole)
-    return replace(found, out="" if found.dps > 0 else NO_RATE, by_ascendancy=by_ascendancy, is_whole=True)
+    return replace(await _judged(work, whole), by_ascendancy=by_ascendancy, is_whole=True)
 
 
 async def _paid(ctx: SearchContext, made: StageResult) -> Blueprint:
