@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.knowledge.gems import called_by, calls, is_had_each_time, is_minion, waits
+from app.knowledge.gems import called_by, is_called, is_had_each_time, is_minion, waits
 from app.knowledge.uniques import empties_a_flask, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
@@ -155,10 +155,13 @@ def pace(case: Case) -> list[BuildConflict]:
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, SLOW, message, [faster], evidence)]
 
 
+UNCALLED = "uncalled"
+
+
 def called_minions(case: Case) -> list[BuildConflict]:
     """Minions that come with spells of a kind are told to be counted where no skill of the build is such a spell."""
     used = [case.gems[group.gems[0].gem_id] for group in case.blueprint.groups if _is_used(case, group)]
-    alone = [fact for fact in used if called_by(fact) and not any(calls(spell, fact) for spell in used)]
+    alone = [fact for fact in used if not is_called(fact, used)]
     if not alone or not case.stats.dps:
         return []
     name, kind = alone[0].name, called_by(alone[0])
@@ -175,7 +178,6 @@ def _is_used(case: Case, group: SkillGroup) -> bool:
     return group.enabled and bool(group.gems) and group.gems[0].gem_id in case.gems
 
 
-UNCALLED = "uncalled"
 AT_TIMES = "at times"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from app.model.facts import GemFact
@@ -204,6 +204,11 @@ def calls(spell: GemFact, called: GemFact) -> bool:
     """Say whether the spell, used by hand, brings the minions of the other skill."""
     by_hand = is_spell(spell) and deals_damage(spell) and not is_minion(spell) and not waits(spell)
     return by_hand and not tags(spell) & _SET_OFF and called_by(called) in dealt(spell)
+
+
+def is_called(gem: GemFact, used: Iterable[GemFact]) -> bool:
+    """Say whether a skill's minions come: by themselves, or brought by one of the spells that are used."""
+    return called_by(gem) is None or any(calls(spell, gem) for spell in used)
 
 
 def awkwardness(gem: GemFact, ignored: Collection[str] = ()) -> dict[str, float]:

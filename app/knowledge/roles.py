@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from app.knowledge.gems import ELEMENTS, called_by, calls, deals_damage, dealt, is_attack, is_minion, is_spell, tags
+from app.knowledge.gems import ELEMENTS, deals_damage, dealt, is_attack, is_called, is_minion, is_spell, tags
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
 from app.model.names import Goal
@@ -195,7 +195,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
         "offering" not in own or any("CreatesSkeletonMinion" in fact.skill_types for fact in used),
         gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
         "warcry" not in own or any("melee" in tags(fact) for fact in hits),
-        called_by(gem) is None or any(calls(fact, gem) for fact in used),
+        is_called(gem, used),
         gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
     ]
     kinds = ELEMENTS if gem.name in _EXPOSING else (ACTIVATED_BY[gem.name],) if gem.name in ACTIVATED_BY else ()

@@ -218,6 +218,7 @@ async def _ascended(
 async def begun(work: DraftWork) -> DraftResult:
     """Begin the build as construct would, with the ascendancy that is worth most; it is judged as finished builds are.
 
+    That is with the curse or mark that helps it, and with supports that it can pay for.
     Before that drafts do not tell: with the same plain gear and few supports a quarterstaff dealt 9 % more than a wand
     whose build has 30 % more damage and twice the effective hit points. Nor do ascendancies without passives and gear,
     so they are compared again on what they have led to.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Outputs, Session
-from app.knowledge.gems import called_by, calls
+from app.knowledge.gems import is_called
 from app.knowledge.roles import COUNTED, PURPOSES, SECOND, SUPPORTS, USUAL, role_of, second_role
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Change, RemoveGroup, SetGroup, SetMain, SkillGroup
@@ -297,4 +297,4 @@ def used_skills(blueprint: Blueprint, facts: Mapping[str, GemFact]) -> list[GemF
 def uncalled(blueprint: Blueprint, facts: Mapping[str, GemFact]) -> list[GemFact]:
     """Return the skills whose minions come with spells that the build does not have."""
     used = used_skills(blueprint, facts)
-    return [fact for fact in used if called_by(fact) and not any(calls(spell, fact) for spell in used)]
+    return [fact for fact in used if not is_called(fact, used)]

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from app.knowledge.gems import (
     DAMAGE_TYPES,
-    called_by,
     calls,
     can_be_cut,
     can_be_main,
     dealt,
+    is_called,
     is_minion,
     level_required,
     tags,
@@ -202,9 +202,9 @@ async def more_persistent_skills(ctx: SearchContext) -> StageResult:
 
 async def _persistent(ctx: SearchContext) -> list[GemFact]:
     """Return the skills that reserve Spirit and the plan's; minions that spells call only beside such a spell."""
-    planned, facts = set(ctx.plan.spirit.skill_ids), await skills_had(ctx)
-    used = used_skills(ctx.blueprint, by_id(facts))
-    there = [fact for fact in facts if called_by(fact) is None or any(calls(spell, fact) for spell in used)]
+    planned = set(ctx.plan.spirit.skill_ids)
+    used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))
+    there = [fact for fact in await skills_had(ctx) if is_called(fact, used)]
     return [fact for fact in there if fact.spirit > 0 or fact.id in planned]
 
 
@@ -216,7 +216,7 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     planned |= {fact.id for fact in await _named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
     dealt = await shares_dealt(ctx)
-    used = used_skills(ctx.blueprint, by_id(gems))
+    used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))  # the main one may be a passive's
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
