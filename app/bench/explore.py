@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from app.engine.base import Engine
 from app.knowledge.values import words_of
 from app.model.constraints import INVARIANTS
 from app.model.names import Outcome
+from app.model.race import Race
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice, Option
@@ -53,6 +55,8 @@ async def measure(
 ) -> dict[str, Any]:
     """Return per prompt the best candidate, and how far from it the race's choice and that of tastes alone are.
 
+    `begun_to_finished`: what builds gain after the race that begins them, mean and deviation (e-folds): as far as these
+    deviate, the race cannot tell.
     `only` keeps prompts that contain one of its words. Builds that `folder`/explore.json holds are not made again, so
     an interrupted run goes on where it stopped. A figure of a build that failed is null.
 
@@ -82,6 +86,7 @@ async def measure(
         "level": level,
         "prompts": found,
         "within_5_percent": close,
+        "begun_to_finished": gains_of([row for one in found for row in one["candidates"]]),
         "table": [*map(line_of, found), f"within 5 % of the best, of {len(found)}: {close}"],
     }
 
@@ -154,11 +159,28 @@ async def built(services: Services, kept: Kept, request: BuildRequest, name: str
         row |= {key: report[key] for key in ("delivery", "outcome", "dps", "ehp")} | {"seconds": round(seconds, 1)}
         if report["status"] == "complete":
             state = BuildState.from_yaml((await services.library.export(build_id, "yaml")).decode())
-            row["objective"] = state.construction.notes.objective
+            row |= {"objective": state.construction.notes.objective, "begun": begun_score(state.race)}
     except InputError as error:
         row["refused"] = error.message
     await kept.keep(key, row)
     return row
+
+
+def gains_of(rows: Sequence[Row]) -> dict[str, float | int]:
+    """Return what finished builds gained on what they were begun as: how many, mean and standard deviation."""
+    gains = [row["objective"] - row["begun"] for row in rows if None not in (row["objective"], row.get("begun"))]
+    if len(gains) < 2:
+        return {"builds": len(gains)}
+    mean, deviation = statistics.mean(gains), statistics.stdev(gains)
+    return {"builds": len(gains), "mean": round(mean, 4), "deviation": round(deviation, 4)}
+
+
+def begun_score(race: Race | None) -> float | None:
+    """Return the objective of the build that the race began for its winner, null where it began none."""
+    winner = race.winner if race is not None else None
+    if winner is None or not winner.is_whole:
+        return None
+    return max(one.score for one in (winner.reached, *winner.by_defence.values()))
 
 
 def line_of(row: Mapping[str, Any]) -> str:

@@ -20,10 +20,11 @@ class Contender(Model):
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
-    rung that it ran. `by_ascendancy`: figures with each ascendancy that was tried before passives are chosen, of whole
-    builds for who runs alone. `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it
-    cannot be built, empty when it can. `draft`: the build so far, None once it is out of the race; `defence`: what that
-    was begun with, None = the answer. `is_whole`: the draft was begun as construct begins a build.
+    rung that it ran. `by_ascendancy`: figures with each ascendancy that was tried; of whole builds, each with passives
+    and gear of its own, for the winner of several and for who runs alone. `by_defence`: those of begun builds that
+    differ in armour, tree and gear. `out`: why it cannot be built, empty when it can. `draft`: the build so far, None
+    once it is out of the race; `defence`: what that was begun with, None = the answer. `is_whole`: the draft was begun
+    as construct begins a build.
     """
 
     option: Option
@@ -44,6 +45,15 @@ class Contender(Model):
         return self.figures[-1].rung if self.figures else 0
 
     @property
+    def reached(self) -> DraftFigures:
+        """The figures of its begun build, with the best of the ascendancies where whole builds were compared.
+
+        The last of `figures` are those that it was raced with, in which every contender was begun alike.
+        """
+        own = self.draft.ascendancy if self.draft is not None else None
+        return self.by_ascendancy.get(own or "", self.figures[-1])
+
+    @property
     def place(self) -> tuple[bool, int, float, str]:
         """What orders contenders: those that can be built, the further the better, then by score and name."""
         return (
@@ -57,8 +67,9 @@ class Contender(Model):
 class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
-    What of these is kept: `for_builds` for builds that the last rung begins, `for_defences` for the winner's with other
-    defences. `learned`: SHA-256 (hex) of what memory said of earlier races, None = nothing.
+    What of these is kept: `for_builds` for builds that the last rung begins, `for_ascendancies` and `for_defences` for
+    the winner's with others of these. `ascended`: its ascendancies were compared as whole builds. `learned`: SHA-256
+    (hex) of what memory said of earlier races, None = nothing.
     """
 
     contenders: list[Contender] = Field(default_factory=list)
@@ -66,7 +77,9 @@ class Race(Model):
     evaluations: int = 0
     allowed: int = 0
     for_builds: int = 0
+    for_ascendancies: int = 0
     for_defences: int = 0
+    ascended: bool = False
     over: bool = False
     learned: str | None = None
 
@@ -81,6 +94,12 @@ class Race(Model):
         return sorted(self.contenders, key=lambda one: one.place)
 
     @property
+    def is_ascending(self) -> bool:
+        """Whether the best begun build is still to be compared with other ascendancies."""
+        best = self.standing[0]
+        return best.is_whole and not self.ascended and len(best.ascendancies) > 1
+
+    @property
     def winner(self) -> Contender | None:
         """The contender that won, None while it lasts or when nothing that started can be built."""
         best = self.standing[0] if self.over and self.contenders else None
@@ -91,9 +110,11 @@ class Race(Model):
         best, here = self.standing[0], f"race, rung {self.rungs} of {rungs}"
         if best.out or not best.figures:
             return f"{here}: nothing of {len(self.contenders)} can be measured"
-        if best.by_defence:
-            name, found = max(best.by_defence.items(), key=lambda one: (one[1].score, one[0]))
-            return f"race, defences of {best.option.name}, best of {len(best.by_defence)}: {name}, {figures(found)}"
+        ascendancies = best.by_ascendancy if self.ascended else {}
+        for what, measured in (("defences", best.by_defence), ("ascendancies", ascendancies)):
+            if len(measured) > 1:
+                name, found = max(measured.items(), key=lambda one: (one[1].score, one[0]))
+                return f"race, {what} of {best.option.name}, best of {len(measured)}: {name}, {figures(found)}"
         ran = sum(one.rung >= self.rungs or self.rungs == 1 for one in self.contenders)
         return f"{here}, best of {ran}: {best.option.name}, {figures(best.figures[-1])}"
 

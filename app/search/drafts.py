@@ -251,22 +251,40 @@ async def _paid(ctx: SearchContext, made: StageResult) -> Blueprint:
     return (await SUPPORTING(there)).blueprint
 
 
+async def ascended(work: DraftWork) -> DraftResult:
+    """Give the begun build the work's ascendancy, spend its passive points anew, choose all gear again.
+
+    On the tree and gear that were chosen for one ascendancy, no other is at its best: a Gemling Legionnaire was 0.23
+    behind a Witchhunter there, and 0.12 ahead with his own.
+    """
+    cleared = await _cleared(work, [])
+    best, choice, _ = await _ascended(work, cleared.blueprint)
+    ctx = replace(work.ctx, blueprint=best.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
+    return await _judged(work, (await in_turn(ctx, AGAIN)).blueprint)
+
+
 async def defended(work: DraftWork) -> DraftResult:
     """Give the begun build plain armour of the plan's defence, spend its passive points anew, choose all gear again."""
-    await work.panel.build(work.ctx.blueprint)
-    incumbent = await work.opened(work.ctx.blueprint)
     bases = usable(await work.ctx.engine.facts.bases(), work.ctx)
     level = work.ctx.demands.floors.gear.max_affix_level
     plain: list[Change] = []
     for slot in ARMOUR_SLOTS:
-        item = incumbent.blueprint.items.get(slot)
+        item = work.ctx.blueprint.items.get(slot)
         offered = armour_options(bases, slot, work.ctx.plan.survivability.mitigation)
         if item is not None and item.rarity == "RARE" and item.text is None and offered:
             plain.append(Equip(item=plain_item(slot, offered[0], level)))
-    await incumbent.commit(plain)
+    cleared = await _cleared(work, plain)
+    return await _judged(work, (await in_turn(replace(work.ctx, blueprint=cleared.blueprint), AGAIN)).blueprint)
+
+
+async def _cleared(work: DraftWork, changes: Sequence[Change]) -> Incumbent:
+    """Return the begun build with the changes and without the passives of the tree."""
+    await work.panel.build(work.ctx.blueprint)
+    incumbent = await work.opened(work.ctx.blueprint)
+    await incumbent.commit(changes)
     search = await tree_search(replace(work.ctx, blueprint=incumbent.blueprint), incumbent, TreeLimits(trials=0))
     await search.clear()
-    return await _judged(work, (await in_turn(replace(work.ctx, blueprint=incumbent.blueprint), AGAIN)).blueprint)
+    return incumbent
 
 
 async def _judged(work: DraftWork, blueprint: Blueprint) -> DraftResult:

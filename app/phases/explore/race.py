@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.core.errors import UnknownFact
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.memory import RaceKey
-from app.model.moves import Move, Trial
 from app.model.names import Effort, Mode, SubProblemName
 from app.model.race import Contender, Race
-from app.model.state import BuildState
-from app.model.sub_problems import DraftFigures, SurvivabilityChoice
+from app.model.sub_problems import AscendancyChoice, DraftFigures, SurvivabilityChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.memory import digest_of
+from app.search.base import Plan
 from app.search.drafts import (
     ASCENDANCIES,
     ESTIMATED,
     RUNGS,
     DraftResult,
     DraftWork,
+    ascended,
     begun,
     defended,
     figures_of,
     planned,
 )
-from app.search.effort import ON_DRAFTS
-from app.search.experiments import SPENT, MoveExperimenter
-from app.search.incumbent import Incumbent
-from app.search.moves import MoveReader
-from app.search.objective import LEFT_TO_GEAR, objective_for
-from app.search.sessions import ParallelSession, Sharing, open_parallel, seated
+from app.search.sessions import Sharing, open_parallel, seated
 
 Q = SubProblemName
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
@@ -66,8 +59,8 @@ BEGUN_ALONE = 3
 A_BUILD, A_POINT = 300, 12
 """Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
 
-A_DEFENCE, A_DEFENDED_POINT = 250, 4
-"""The same for what of it is made anew for another defence."""
+ANEW, A_POINT_ANEW = 250, 4
+"""The same for what of it is made anew for another ascendancy or defence."""
 
 FEWEST_POINTS = 60
 """Passive points from which on defences are compared: before, a tree leads nowhere else, and the drafts would be more
@@ -92,7 +85,8 @@ class RaceExplore:
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
         rungs = len(rungs_of(ctx))
-        ran = await (self._after_defences(ctx, race) if race.rungs == rungs else self._after_rung(ctx, race))
+        left = self._after_ascendancies if race.is_ascending else self._after_defences
+        ran = await (self._after_rung if race.rungs < rungs else left)(ctx, race)
         made = ran.evaluations - race.evaluations
         notes = changed(ctx.state.construction.notes, evaluations=ctx.state.construction.notes.evaluations + made)
         state = changed(
@@ -100,8 +94,8 @@ class RaceExplore:
             race=ran,
             construction=changed(ctx.state.construction, notes=notes),
             progress_label=ran.label(rungs),
-            done=rungs + 1 if ran.over else ran.rungs,
-            total=rungs + 1,
+            done=rungs + 2 if ran.over else ran.rungs + ran.ascended,
+            total=rungs + 2,
         )
         return PhaseResult(state)
 
@@ -109,7 +103,7 @@ class RaceExplore:
         running, alone = race.running, len(race.contenders) == 1
         rungs = rungs_of(ctx)
         is_begun = rungs[race.rungs] is begun
-        for_drafts = race.allowed - race.for_builds - race.for_defences
+        for_drafts = race.allowed - race.for_builds - race.for_ascendancies - race.for_defences
         runs = _by_ascendancy(running[0], ctx.demands.level) if alone and is_begun else running
         most = sys.maxsize if is_begun else int(for_drafts * SHARES[race.rungs]) // len(runs)
         works = [partial(_drafted, ctx, one, rungs[race.rungs], most, alone=alone) for one in runs]
@@ -117,29 +111,32 @@ class RaceExplore:
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
         if alone and is_begun:
             ran = [_best_ascendancy(running[0], ran)]
+            race = changed(race, ascended=True)
         return _halved(race, ran, made, len(rungs), _kept(ctx))
+
+    async def _after_ascendancies(self, ctx: PhaseContext, race: Race) -> Race:
+        """Return the race once its winner is begun with each of its likeliest ascendancies; it has one of them."""
+        best = race.standing[0]
+        own = planned(best).ascendancy
+        others = [one for one in best.ascendancies[:ASCENDANCIES] if one.ascendancy != own.ascendancy]
+        works = [partial(_ascended, ctx, best, one) for one in others]
+        found = await seated(works, self.sessions)
+        measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
+        _, draft, _ = max(measured, key=lambda one: one[2].score)
+        figures = {one.ascendancy: figures for one, _, figures in measured if one.ascendancy is not None}
+        won = changed(best, draft=draft, by_ascendancy=figures)
+        return _further(_with(race, won, sum(trials for _, trials in found)), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
         """Return the race once its winner is measured with each defence; it is begun with the first one."""
         best = race.standing[0]
         own, *others = best.defences or [planned(best).survivability]  # an earlier version had a rung more
         found = await seated([partial(_defended, ctx, best, defence) for defence in others], self.sessions)
-        measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
+        measured = [(own, best.draft, best.reached), *(one for one, _ in found)]
         choice, draft, _ = max(measured, key=lambda one: one[2].score)
-        won = changed(
-            best,
-            draft=draft,
-            defence=choice,
-            by_defence={defence.title: figures for defence, _, figures in measured},
-        )
-        return _ended(
-            changed(
-                race,
-                contenders=[won if one is best else one for one in race.contenders],
-                evaluations=race.evaluations + sum(trials for _, trials in found),
-            ),
-            _kept(ctx),
-        )
+        by_defence = {defence.title: figures for defence, _, figures in measured}
+        won = changed(best, draft=draft, defence=choice, by_defence=by_defence)
+        return _ended(_with(race, won, sum(trials for _, trials in found)), _kept(ctx))
 
 
 def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[DraftResult]]]:
@@ -179,15 +176,15 @@ async def _begun(ctx: PhaseContext) -> Race:
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
     builds = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
     builds = min(len(found[0].ascendancies), BEGUN_ALONE) if is_settled else builds
-    for_builds, for_defences = (
-        builds * (A_BUILD + A_POINT * points),
-        max(0, ways - 1) * (A_DEFENCE + A_DEFENDED_POINT * points),
-    )
+    heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if builds and not is_settled else 1
+    for_builds, anew = builds * (A_BUILD + A_POINT * points), ANEW + A_POINT_ANEW * points
+    for_ascendancies, for_defences = ((count - 1) * anew for count in (heroes, max(1, ways)))
     return Race(
         contenders=found,
         rungs=len(RUNGS) - 1 if is_settled else 0,
-        allowed=(0 if is_settled else allowed) + for_builds + for_defences,
+        allowed=(0 if is_settled else allowed) + for_builds + for_ascendancies + for_defences,
         for_builds=for_builds,
+        for_ascendancies=for_ascendancies,
         for_defences=for_defences,
         learned=digest_of(races),
     )
@@ -235,81 +232,35 @@ async def _drafted(
     return ran, panel.trials
 
 
+async def _ascended(
+    ctx: PhaseContext, contender: Contender, hero: AscendancyChoice
+) -> tuple[tuple[AscendancyChoice, Blueprint, DraftFigures], int]:
+    """Return the contender's build begun with the ascendancy, its figures, and the evaluations that it took."""
+    measured, trials = await _anew(ctx, contender, planned(contender), ascended, [hero])
+    return (hero, *measured), trials
+
+
 async def _defended(
     ctx: PhaseContext, contender: Contender, defence: SurvivabilityChoice
 ) -> tuple[tuple[SurvivabilityChoice, Blueprint, DraftFigures], int]:
     """Return the contender's build begun with the defence, its figures, and the evaluations that it took."""
+    measured, trials = await _anew(ctx, contender, planned(contender, defence), defended)
+    return (defence, *measured), trials
+
+
+async def _anew(
+    ctx: PhaseContext,
+    contender: Contender,
+    plan: Plan,
+    work: Callable[[DraftWork], Awaitable[DraftResult]],
+    ascendancies: Sequence[AscendancyChoice] = (),
+) -> tuple[tuple[Blueprint, DraftFigures], int]:
+    """Return what the work makes of the contender's begun build, its figures, and the evaluations that it took."""
     assert contender.draft is not None, "it won"
     async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
-        search = search_context(ctx, planned(contender, defence), panel, contender.draft)
-        measured = await defended(DraftWork(panel, search))
-        return (defence, measured.blueprint, figures_of(measured, len(RUNGS) + 1)), panel.trials
-
-
-class RaceDrafts:
-    """The drafts that are left of the race of a new build, for trying moves on before anything is decided.
-
-    They share one session, opened when the first is asked for and closed with `stack`.
-    """
-
-    def __init__(self, ctx: PhaseContext, stack: AsyncExitStack) -> None:
-        self._ctx, self._stack = ctx, stack
-        race = ctx.state.race if ctx.state.iteration == 0 else None
-        standing = race.standing if race is not None and race.over else []
-        self._drafted = {one.option.name: one for one in standing if one.draft is not None and not one.out}
-        self._panel: ParallelSession | None = None
-        self._held: tuple[str, MoveExperimenter] | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the drafts, the best first."""
-        return list(self._drafted)
-
-    @property
-    def left(self) -> int:
-        """Return how many evaluations may still be made for all questions together."""
-        taken = self._ctx.state.construction.notes.for_ideas + self._trials
-        return max(0, ON_DRAFTS[self._ctx.request.effort] - taken)
-
-    @property
-    def _trials(self) -> int:
-        return self._panel.trials if self._panel is not None else 0
-
-    async def experiment(self, draft: str, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
-        """Try each variant on the draft by itself, in order.
-
-        Raises:
-            UnknownFact: there is no such draft.
-        """
-        if draft not in self._drafted:
-            raise UnknownFact(f"there is no draft called {draft!r}; there are {', '.join(self._drafted)}")
-        found: list[Trial] = []
-        for moves in variants:
-            if not self.left:
-                found.append(Trial(problem=SPENT))
-                continue
-            if self._held is None or self._held[0] != draft:
-                self._held = draft, await self._opened(self._drafted[draft])
-            found += await self._held[1].experiment([moves], metrics)
-        return found
-
-    async def _opened(self, contender: Contender) -> MoveExperimenter:
-        """Return the draft in the session; what gear will see to is not judged, as in the race."""
-        assert contender.draft is not None
-        if self._panel is None:
-            self._panel = await self._stack.enter_async_context(open_parallel(self._ctx.engine, None, Sharing(1)))
-        await self._panel.build(contender.draft)
-        search = search_context(self._ctx, planned(contender), self._panel, contender.draft)
-        incumbent = await Incumbent.open(search, objective_for(search).without(*LEFT_TO_GEAR))
-        return MoveExperimenter(search, incumbent, await MoveReader.of(search, incumbent))
-
-    def charged(self, state: BuildState) -> BuildState:
-        """Return the state with what was tried counted, and taken from what may be tried later."""
-        if not self._trials:
-            return state
-        notes = state.construction.notes
-        notes = changed(notes, evaluations=notes.evaluations + self._trials, for_ideas=notes.for_ideas + self._trials)
-        return changed(state, construction=changed(state.construction, notes=notes))
+        search = search_context(ctx, plan, panel, contender.draft)
+        measured = await work(DraftWork(panel, search, ascendancies=ascendancies))
+        return (measured.blueprint, figures_of(measured, len(RUNGS) + 1)), panel.trials
 
 
 def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, kept: int) -> Race:
@@ -328,9 +279,21 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
         rungs=rung,
         evaluations=race.evaluations + evaluations,
     )
-    if not fine or (is_last and len(fine[0].defences) < 2):
+    if not fine:
         return _ended(found, kept)
-    return _without_drafts(found, {one.option.name for one in fine[:most]})
+    found = _without_drafts(found, {one.option.name for one in fine[:most]})
+    return _further(found, kept) if is_last else found
+
+
+def _with(race: Race, won: Contender, evaluations: int) -> Race:
+    """Return the race with its winner as it is now that its ascendancies were compared, and what that took."""
+    contenders = [won if one.option.name == won.option.name else one for one in race.contenders]
+    return changed(race, contenders=contenders, evaluations=race.evaluations + evaluations, ascended=True)
+
+
+def _further(race: Race, kept: int) -> Race:
+    """Return the race after its last rung: over, unless something of its winner is still to be compared."""
+    return race if race.is_ascending or len(race.standing[0].defences) > 1 else _ended(race, kept)
 
 
 def _ended(race: Race, kept: int) -> Race:

@@ -8,11 +8,26 @@ from pathlib import Path
 import pytest
 
 from app.bench.builds import Kept
-from app.bench.explore import PROMPTS, behind, built, compared, drawn, line_of, measure, request_for
+from app.bench.explore import (
+    PROMPTS,
+    Row,
+    begun_score,
+    behind,
+    built,
+    compared,
+    drawn,
+    gains_of,
+    line_of,
+    measure,
+    request_for,
+)
 from app.core.config import Settings
 from app.core.errors import InputError
+from app.model.base import changed
+from app.model.blueprint import Blueprint
+from app.model.race import Contender, Race
 from app.model.record import BuildRequest
-from app.model.sub_problems import DeliveryChoice, Option
+from app.model.sub_problems import AscendancyChoice, DeliveryChoice, DraftFigures, Option
 from app.service import Services
 
 
@@ -81,3 +96,35 @@ async def test_the_choices_are_held_against_the_best(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "explore.json").read_text())) in (3, 4)
     with pytest.raises(InputError, match="No prompt"):
         await measure(settings, tmp_path, ["nobody asks this"])
+
+
+def test_what_builds_gain_after_they_were_begun_is_told_with_its_deviation() -> None:
+    rows: list[Row] = [
+        {"objective": 2.0, "begun": 1.5},
+        {"objective": 1.9, "begun": 1.6},
+        {"objective": None, "begun": 1.0},
+        {"objective": 2.0, "begun": None},
+        {"objective": 2.0},
+    ]
+    assert gains_of(rows) == {"builds": 2, "mean": 0.4, "deviation": 0.1414}
+    assert gains_of(rows[:1]) == {"builds": 1}
+
+
+def test_what_a_build_was_begun_as_is_the_best_of_what_the_race_made_of_its_winner() -> None:
+    def figures(score: float) -> DraftFigures:
+        return DraftFigures(dps=1, ehp=1, score=score, rung=3)
+
+    won = Contender(
+        option=option(1),
+        ascendancies=[AscendancyChoice(class_name="Toy", ascendancy="Top")],
+        answers={},
+        figures=[figures(1.0)],
+        by_ascendancy={"Top": figures(1.2)},
+        draft=Blueprint(class_name="Toy", ascendancy="Top", level=90),
+        is_whole=True,
+    )
+    assert begun_score(Race(contenders=[won], over=True)) == 1.2
+    defended = changed(won, by_defence={"armour": figures(1.2), "evasion": figures(1.4)})
+    assert begun_score(Race(contenders=[defended], over=True)) == 1.4
+    assert begun_score(Race(contenders=[changed(won, is_whole=False)], over=True)) is None
+    assert begun_score(None) is None
