@@ -122,9 +122,13 @@ def readiness(case: Case) -> list[BuildConflict]:
         return []
     message = (
         f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, a corpse, something that "
-        "breaks what it puts up) or has to cool down, and the engine takes it as ready at every use: "
-        f"{dps:,.0f} damage per second is what it deals then, not what it deals all the time."
+        "breaks what it puts up) or has to cool down, and the "
     )
+    if case.stats.damage.not_counted:
+        message += f"{dps:,.0f} damage per second told are dealt by what fights beside it."
+    else:
+        message += f"engine takes it as ready at every use: {dps:,.0f} damage per second is what it deals then, not "
+        message += "what it deals all the time."
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, NOT_ALWAYS, message, [other], evidence)]

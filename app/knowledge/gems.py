@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
+from app.model.demands import quest_spirit
 from app.model.facts import GemFact
 
 DAMAGE_TYPES = ("physical", "lightning", "cold", "fire", "chaos")
@@ -83,16 +84,15 @@ SUPPORT_TIERS = (1, 16, 33, 45, 55)
 """Level of the areas from which supports of tiers 1 to 5 are found, which is about the character's (uncut gems)."""
 
 
-_SPIRIT_BY_LEVEL = ((61, 100.0), (36, 60.0), (11, 30.0))
-"""Spirit that quests have given from the level of their areas on (see `model.demands.QUEST_REWARDS`)."""
 _SPIRIT_FROM_GEAR, _SPIRIT_OF_SCEPTRE = 30.0, 100.0
+_GEAR_GIVES_SPIRIT = 61
+"""The level from which gear is taken to give some: that of the last quest which does."""
 
 
 def usual_spirit(level: int, *, sceptre: bool = False) -> float:
     """Return the Spirit that a character of this level can plausibly reserve; gear made for it gives more."""
-    quests = next((points for least, points in _SPIRIT_BY_LEVEL if level >= least), 0.0)
-    gear = _SPIRIT_FROM_GEAR if level >= _SPIRIT_BY_LEVEL[0][0] else 0.0
-    return quests + gear + (_SPIRIT_OF_SCEPTRE if sceptre else 0.0)
+    gear = _SPIRIT_FROM_GEAR if level >= _GEAR_GIVES_SPIRIT else 0.0
+    return quest_spirit(level) + gear + (_SPIRIT_OF_SCEPTRE if sceptre else 0.0)
 
 
 def level_required(gem: GemFact) -> int:

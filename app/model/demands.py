@@ -156,6 +156,13 @@ QUEST_REWARDS = {
 """Path of Building's options for the quests that give Spirit, life, mana or a resistance, and their areas' levels:
 unless told otherwise it counts all of them at any level, but nothing that a player may choose. Same source."""
 
+QUEST_SPIRIT = {
+    "questAct 1FreythornKing In The Mists": 30.0,
+    "questAct 3Azak BogIgnagduk": 30.0,
+    "questInterlude 3Kriar VillageLythara": 40.0,
+}
+"""The Spirit that those of them give that give any. Same source."""
+
 UNLISTED_PASSIVE_POINTS = 1
 """What characters of the current game have besides: 31 of 46 real ones have spent level + 24 points, none of an older
 tree. Those with both weapon sets full have it as a plain point. Neither the quests that Path of Building 0.20 lists nor
@@ -209,6 +216,11 @@ def points_by(level: int) -> int:
 def quest_points(level: int) -> int:
     """Return the passive points that quests have given by the level; each may belong to one weapon set."""
     return 2 * sum(area <= level for area in QUEST_LEVELS)
+
+
+def quest_spirit(level: int) -> float:
+    """Return the Spirit that quests have given a character of the level."""
+    return sum(spirit for option, spirit in QUEST_SPIRIT.items() if QUEST_REWARDS[option] <= level)
 
 
 def rewards_beyond(level: int) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from app.engine.pob.backend import PobBackend
 from app.knowledge.uniques import is_for_the_unhit, is_paid_for_elsewhere
 from app.model.blueprint import ConfigValue
-from app.model.demands import QUEST_LEVELS, QUEST_REWARDS
+from app.model.demands import QUEST_LEVELS, QUEST_REWARDS, quest_spirit
 from app.model.facts import GemFact
 from app.model.names import Goal
 from app.search.base import config_for
@@ -75,7 +75,7 @@ def test_a_character_has_what_quests_up_to_its_level_give(
     config = config_for(Goal.ALL_ROUND, level, MAIN)
     found, penalty = of(level, **config), config["resistancePenalty"]
     assert isinstance(penalty, int)
-    assert found["Spirit"] == spirit
+    assert found["Spirit"] == spirit == max(NONE, quest_spirit(level))
     assert tuple(found[name] - penalty for name in GIVEN[3:]) == resistances
 
 

@@ -307,6 +307,16 @@ def test_what_waits_for_something_does_not_deal_its_figure_all_the_time(
     assert verdicts(case(gems={"spark": main}, values={"CombinedDPS": None})).keys() == {"damage_gap/unmodelled"}
 
 
+def test_what_waits_and_deals_nothing_is_not_told_what_others_deal(case: MakeCase) -> None:
+    """A Raise Zombie beside other minions was told that their damage is what it deals whenever it is ready."""
+    waiting = case(gems={"spark": GemFact(id="spark", name="Spark", kind="active", skill_types=["HasUsageCondition"])})
+    assert only(waiting).message.endswith("damage per second is what it deals then, not what it deals all the time.")
+    others = [DamageSource(name="Sniper", kind=DamageKind.MINION, dps=30_000.0)]
+    stats = changed(waiting.stats, damage=DamageBreakdown.of(others, not_counted="corpse"))
+    told = only(replace(waiting, stats=stats)).message
+    assert told.endswith("and the 50,000 damage per second told are dealt by what fights beside it.")
+
+
 WAITING = "Supported Skills can only be used after you have moved a certain distance."
 DRAINING = "Bow Attacks consume 10% of your maximum Life Flask Charges if possible to deal added Physical damage"
 
