@@ -170,7 +170,7 @@ async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[P
             await incumbent.commit([Allocate(nodes=list(other))])
         else:
             limits, sockets = TreeLimits(reach=10, trials=0), JewelSockets(incumbent, None)
-            banned, words = banned_nodes(ctx, graph), ctx.plan.scaling.keywords
+            banned, words = await banned_nodes(ctx, graph), ctx.plan.scaling.keywords
             search = TreeSearch(incumbent, graph, words, banned, limits=limits, sockets=sockets)
             await search.spend(points)
         found = incumbent.outputs

@@ -140,7 +140,7 @@ class MoveExperimenter:
 
     async def optimise_tree(self) -> list[tuple[str, Trial]]:
         """Return the passives nearby that would pay most per point, then those that are missed least per point."""
-        wanted = self._reader.ways(self.incumbent.blueprint, _REACH)
+        wanted = await self._reader.ways(self.incumbent.blueprint, _REACH)
         spare = self._reader.leaves(self.incumbent.blueprint)
         changes: list[list[Change]] = [[way] for _, _, way in wanted]
         changes += [[Deallocate(nodes=[node.id])] for node in spare]

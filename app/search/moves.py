@@ -111,7 +111,7 @@ class MoveReader:
                     raise UnknownFact("the main skill stays")
                 return MoveChanges((RemoveGroup(index=index),))
             case AllocatePassive():
-                return self._allocate(blueprint, move.passive)
+                return await self._allocate(blueprint, move.passive)
             case DeallocatePassive():
                 graph, node = self._passive(move.passive)
                 owned = _owned(blueprint, graph)
@@ -201,21 +201,21 @@ class MoveReader:
                     return graph, node
         raise UnknownFact(f"there is no passive {wanted!r} for this character")
 
-    def _allocate(self, blueprint: Blueprint, wanted: str | int) -> MoveChanges:
+    async def _allocate(self, blueprint: Blueprint, wanted: str | int) -> MoveChanges:
         graph, node = self._passive(wanted)
         owned = _owned(blueprint, graph)
         if node.id in owned:
             raise UnknownFact(f"{node.name} is allocated already")
         route = graph.routes(owned, FARTHEST).get(node.id)
-        banned = banned_nodes(self._ctx, graph)
+        banned = await banned_nodes(self._ctx, graph)
         if route is None or not banned.isdisjoint(route.nodes):
             raise UnknownFact(f"{node.name} cannot be reached within {FARTHEST} points, or is excluded")
         return MoveChanges((Allocate(nodes=[self.passive(graph, blueprint, one) for one in route.nodes]),))
 
-    def ways(self, blueprint: Blueprint, reach: int) -> list[tuple[str, int, Change]]:
+    async def ways(self, blueprint: Blueprint, reach: int) -> list[tuple[str, int, Change]]:
         """Return the notables and keystones of the main tree within reach: name, points, and the change that buys."""
         graph = self._graphs[0]
-        banned = banned_nodes(self._ctx, graph)
+        banned = await banned_nodes(self._ctx, graph)
         return [
             (
                 graph.nodes[route.target].name,

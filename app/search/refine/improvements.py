@@ -64,7 +64,7 @@ class KeptSockets(Sockets):
         return False
 
 
-def tree_search(work: Work) -> TreeSearch:
+async def tree_search(work: Work) -> TreeSearch:
     """Return a search that keeps sockets, islands, and what belongs to one weapon set or leads there."""
     blueprint, graph = work.incumbent.blueprint, work.graph
     owned = frozenset(node.id for node in blueprint.nodes) & graph.nodes.keys()
@@ -76,7 +76,7 @@ def tree_search(work: Work) -> TreeSearch:
         work.incumbent,
         graph,
         work.ctx.plan.scaling.keywords,
-        banned=banned_nodes(work.ctx, graph),
+        banned=await banned_nodes(work.ctx, graph),
         fixed=sockets | (owned & graph.roots) | apart | anchors(graph, owned, apart) | named,
         local=near_jewels(graph, blueprint),
         limits=LIMITS,
@@ -93,14 +93,14 @@ class PointSpending:
 
     async def candidates(self, work: Work) -> list[Candidate]:
         """Return the best routes that the points can pay."""
-        search = tree_search(work)
+        search = await tree_search(work)
         routes = [route for route in await search.promising(SHOWN) if route.points <= work.points]
         named = [(work.nodes[route.target].name, search.purchase(route)) for route in routes]
         return [found for found in await work.tried(named) if found.gain > 0]
 
     async def make(self, work: Work, known: Sequence[Candidate]) -> None:
         """Spend the points."""
-        work.points = await tree_search(work).spend(work.points)
+        work.points = await (await tree_search(work)).spend(work.points)
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,13 @@ class TreeExchange:
 
     async def candidates(self, work: Work) -> list[Candidate]:
         """Return the passives with the best gain per point; they still have to be paid for with others."""
-        search = tree_search(work)
+        search = await tree_search(work)
         named = [(work.nodes[r.target].name, search.purchase(r)) for r in await search.promising(SHOWN)]
         return [found for found in await work.tried(named) if found.gain > WORTHWHILE]
 
     async def make(self, work: Work, known: Sequence[Candidate]) -> None:
         """Trade branches while that pays and the wish is open."""
-        search = tree_search(work)
+        search = await tree_search(work)
         for _ in range(EXCHANGES):
             if work.done() or not await search.improve(1):
                 return
@@ -285,7 +285,7 @@ class Anointment:
         """Return the notables that would help most."""
         if work.locks.holds_slot(AMULET):
             return []
-        found = await offers(work.now(), work.incumbent, banned_nodes(work.ctx, work.graph))
+        found = await offers(work.now(), work.incumbent, await banned_nodes(work.ctx, work.graph))
         return [one for one in await work.tried([(name, [way]) for name, way in found]) if one.gain > WORTHWHILE]
 
     async def make(self, work: Work, known: Sequence[Candidate]) -> None:

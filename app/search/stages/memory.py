@@ -59,7 +59,7 @@ async def _parts(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
     own = [node for node in blueprint.nodes if node.id in graph.nodes]
     paid = [node for node in own if node.id in graph.bought][: ctx.demands.floors.passive_points]
     ids = frozenset(node.id for node in paid)
-    kept = graph.connected(ids - banned_nodes(ctx, graph))
+    kept = graph.connected(ids - await banned_nodes(ctx, graph))
     groups = list(ctx.blueprint.groups)
     main = blueprint.groups[blueprint.main_group - 1]
     here = groups[ctx.blueprint.main_group - 1]
@@ -84,7 +84,7 @@ async def _best(ctx: SearchContext, incumbent: Incumbent, candidates: list[Found
 async def _score(ctx: SearchContext, incumbent: Incumbent, blueprint: Blueprint) -> float | None:
     """Return the score of the build as the engine calculates it now; None when it is not legal any more."""
     excluded = set(ctx.plan.scaling.excluded_gems)
-    banned = banned_nodes(ctx, await main_graph(ctx))
+    banned = await banned_nodes(ctx, await main_graph(ctx))
     used = {gem.gem_id for group in blueprint.groups for gem in group.gems}
     if used & excluded or banned & {node.id for node in blueprint.nodes}:
         return None

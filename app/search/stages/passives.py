@@ -89,7 +89,7 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
     if graph is None or ctx.demands.floors.ascendancy_points == 0:
         return StageResult(incumbent.blueprint, label="no ascendancy points")
     named = await _named(ctx)
-    banned = banned_nodes(ctx, graph) - frozenset[int]().union(*named)
+    banned = await banned_nodes(ctx, graph)
     wanted = tuple(ctx.plan.ascendancy.notables)
     keywords, width = tuple(ctx.plan.scaling.keywords), width or LIMITS[ctx.effort].width
     search = AscendancySelection(incumbent, graph, wanted, keywords, banned, named, width)
@@ -159,7 +159,7 @@ async def finish(ctx: SearchContext) -> StageResult:
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
     await seat_named(ctx, incumbent)
     jewels = await JewelChoice(ctx, incumbent, LIMITS[ctx.effort].jewels).run()
-    anointed = await anoint(ctx, incumbent, banned_nodes(ctx, search.graph))
+    anointed = await anoint(ctx, incumbent, await banned_nodes(ctx, search.graph))
     # neither order nor labels change a figure, and what is built is measured once more in a session of its own
     facts = by_id(await ctx.engine.facts.gems())
     blueprint = ordered(incumbent.blueprint, await search.levelling())
@@ -215,7 +215,7 @@ async def tree_search(
 ) -> TreeSearch:
     """Return the search over the incumbent's passives: what is named is secured, what is excluded never bought."""
     graph, named, points = await main_graph(ctx), await _named(ctx), ctx.demands.floors.passive_points
-    banned = banned_nodes(ctx, graph) - frozenset[int]().union(*named)
+    banned = await banned_nodes(ctx, graph)
     held = _held_sockets(ctx, incumbent, graph)
     wanted = with_sockets(graph.without(banned), named, held, len(await named_jewels(ctx)), points)
     targets, _ = reached(graph.without(banned), wanted, points)
@@ -244,10 +244,10 @@ async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
     return tuple(ids for ids in found if ids)
 
 
-def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
-    """Return what only who names it has: excluded passives, those that break the pool, those that help at times."""
+async def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
+    """Return what is not to be had: passives that break the pool or help at times, unless named, and excluded ones."""
     broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n) or helps_at_times(n.mods)}
-    return frozenset(broken | set(ctx.plan.scaling.excluded_nodes))
+    return frozenset(broken | set(ctx.plan.scaling.excluded_nodes)).difference(*await _named(ctx))
 
 
 def _breaks(ctx: SearchContext, node: NodeFact) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from app.model.constraints import Invariant, InvariantSet
+from app.model.names import Provenance
 from app.model.sub_problems import ScalingChoice, SurvivabilityChoice
 from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph
@@ -50,17 +52,26 @@ async def test_nothing_is_named_when_all_is_bought(context: Context) -> None:
 KEYSTONES = [
     node(1, 2, 3, kind="start"),
     node(2, 1, kind="keystone").model_copy(update={"name": "Chaos Inoculation"}),
-    node(3, 1, mods=["8% of Skill Mana Costs Converted to Life Costs"]),
-    node(4, 1, mods=["10% increased maximum Life"]),
-    node(5, 1, mods=["100% increased Evasion Rating if you haven't been Hit Recently"]),
+    node(3, 1, kind="notable", mods=["8% of Skill Mana Costs Converted to Life Costs"]),
+    node(4, 1, kind="notable", mods=["10% increased maximum Life"]),
+    node(5, 1, kind="notable", mods=["100% increased Evasion Rating if you haven't been Hit Recently"]),
 ]
 
 
 @pytest.mark.parametrize(("pool", "banned"), [("life", {2, 4, 5}), ("hybrid", {4, 5}), ("energy_shield", {3, 4, 5})])
-def test_the_pool_decides_and_what_helps_at_times_is_never_bought(
+async def test_the_pool_decides_and_what_helps_at_times_is_never_bought(
     context: Context, pool: str, banned: set[int]
 ) -> None:
     survival = SurvivabilityChoice.model_validate({"pool": pool})
     plan = replace(PLAN, survivability=survival, scaling=ScalingChoice(excluded_nodes=[4]))
     ctx = context(World(nodes=KEYSTONES, gems=[active("zap")]), plan=plan)
-    assert banned_nodes(ctx, PassiveGraph(KEYSTONES, [1])) == banned
+    graph = PassiveGraph(KEYSTONES, [1])
+    assert await banned_nodes(ctx, graph) == banned
+    wish = Invariant(
+        field="with",
+        value=[node.name for node in KEYSTONES[1:]],
+        provenance=Provenance.EXPLICIT,
+        reason="asked",
+    )
+    named = replace(ctx, invariants=InvariantSet(invariants=[wish]))
+    assert await banned_nodes(named, graph) == {4}, "what is excluded stays out, the rest is for who names it"
