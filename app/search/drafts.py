@@ -28,8 +28,9 @@ from app.search.passives.tree import TreeLimits
 from app.search.sessions import ParallelSession
 from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
+from app.search.stages.foundation import founded
 from app.search.stages.passives import ascend, tree_search
-from app.search.stages.skills import founded, support_rules
+from app.search.stages.skills import support_rules
 from app.search.stages.table import AGAIN, ASCENDING, FIRST, HELPING, SUPPORTING, in_turn
 
 REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30

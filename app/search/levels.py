@@ -59,7 +59,8 @@ from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with
 from app.search.skills.supports import SupportSelection
-from app.search.stages.skills import founded, support_rules
+from app.search.stages.foundation import founded
+from app.search.stages.skills import support_rules
 
 LEVELS = (12, 30, 50, 70)
 """Levels of the loadouts on the way: the first act, the first ascendancy, the end of the campaign, the first maps."""

@@ -23,7 +23,7 @@ from app.model.demands import demands_of
 from app.model.facts import GemFact
 from app.model.stats import DPS
 from app.search.base import SearchContext, plan_of
-from app.search.stages.skills import found
+from app.search.stages.foundation import found
 from tests.fakes.engine import FactsEngine, FakeFacts
 from tests.unit.reasoning.planning import plan
 

@@ -35,7 +35,8 @@ from app.search.passives.graph import main_graph
 from app.search.skills.further import group_uses
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import LEAST_GAIN
-from app.search.stages.skills import blank, found, further_skills, helper_skills, shares_dealt
+from app.search.stages.foundation import blank, found
+from app.search.stages.skills import further_skills, helper_skills, shares_dealt
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.asyncio(loop_scope="module")]

@@ -77,6 +77,9 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert sum(len(one.figures) == len(RUNGS) for one in race.contenders) in range(2, FIELD[1] + 1)
     assert race.evaluations <= 1.1 * race.allowed
     assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
+    measured = race.winner.by_ascendancy
+    assert race.winner.reached == max(measured.values(), key=lambda one: one.score)
+    assert sorted(one.rung for one in measured.values()) == [len(RUNGS), *[len(RUNGS) + 1] * (len(measured) - 1)]
 
 
 async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: Path) -> None:

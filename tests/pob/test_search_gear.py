@@ -31,7 +31,7 @@ from app.search.gear.pool import has, with_option, without_option
 from app.search.gear.values import FLAT, Values, items_of, measure, values_of
 from app.search.incumbent import Incumbent
 from app.search.sessions import Sharing, open_parallel
-from app.search.stages.skills import blank, found
+from app.search.stages.foundation import blank, found
 from tests.pob.legality import illegal_items
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow]

@@ -36,7 +36,7 @@ from app.search.look import last_look
 from app.search.objective import objective_for
 from app.search.passives.weapon_sets import in_one_set
 from app.search.sessions import USUAL, Sharing, open_parallel
-from app.search.stages.skills import is_founded
+from app.search.stages.foundation import is_founded
 from app.search.stages.table import (
     BEGUN,
     BY_EFFORT,

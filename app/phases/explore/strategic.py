@@ -21,7 +21,8 @@ from app.phases.base import BUDGETS, PhaseContext, PhaseResult, PhaseStep, searc
 from app.search.base import plan_of
 from app.search.objective import Guard, objective_for
 from app.search.sessions import USUAL, Sharing, open_parallel
-from app.search.stages.skills import found, main_supports
+from app.search.stages.foundation import found
+from app.search.stages.skills import main_supports
 
 Q = SubProblemName
 VARIANTS = BUDGETS[Mode.STRATEGIC].variants_allowed

@@ -1,4 +1,4 @@
-"""The stages about gems: foundation, the main skill's supports, persistent skills, helper skills."""
+"""The stages about gems: the main skill's supports, persistent skills, helper skills."""
 
 from __future__ import annotations
 
@@ -19,117 +19,29 @@ from app.knowledge.gems import (
 from app.knowledge.named import named_in
 from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
-from app.model.base import changed
-from app.model.blueprint import Blueprint, RemoveGroup, SetMain, SkillGroup, apply_changes
-from app.model.construction import StageNotes
+from app.model.blueprint import RemoveGroup, SetMain
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
 from app.model.names import Demand
 from app.model.stats import DPS
-from app.search.base import Plan, SearchContext, StageResult, config_for
+from app.search.base import SearchContext, StageResult
 from app.search.effort import LIMITS
-from app.search.gear.loadout import starting_gear
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import LEFT_TO_GEAR, Guard, objective_for
 from app.search.skills.further import LEAST_SECOND, NOISE, FurtherSkills, for_purposes, uncalled, used_skills
 from app.search.skills.gems import (
-    ModeSearch,
     by_id,
-    gem,
     group_index,
-    monster_of,
-    offering,
     preventing_ailments,
     support_slots,
-    variants,
     weapon_types,
 )
 from app.search.skills.secondary import MOST_GROUPS, ONE_AT_A_TIME, SkillSearch, skills_had
 from app.search.skills.supports import MOST_LINEAGE, SupportRules, SupportSelection
 
-
-async def blank(ctx: SearchContext) -> Blueprint:
-    """Return the build with nothing but class, ascendancy, level, configuration and the bare main skill."""
-    facts = by_id(await ctx.engine.facts.gems())
-    main = facts[ctx.plan.delivery.skill_id]
-    group = SkillGroup(
-        label=main.name, gems=[gem(main, ctx.demands.level, ctx.demands.gear)], in_full_dps=ctx.plan.delivery.minion
-    )
-    return Blueprint(
-        class_name=ctx.plan.ascendancy.class_name,
-        ascendancy=ctx.plan.ascendancy.ascendancy,
-        level=ctx.demands.level,
-        groups=[group],
-        main_group=1,
-        config=config_for(ctx.demands.goal, ctx.demands.level, main),
-    )
-
-
-def is_founded(blueprint: Blueprint | None, plan: Plan, level: int) -> bool:
-    """Return whether the blueprint already stands on the plan's class, ascendancy, level and main skill."""
-    if blueprint is None or not 0 < blueprint.main_group <= len(blueprint.groups):
-        return False
-    main = blueprint.groups[blueprint.main_group - 1].gems[0].gem_id
-    here = (blueprint.class_name, blueprint.ascendancy, blueprint.level, main)
-    return here == (plan.ascendancy.class_name, plan.ascendancy.ascendancy, level, plan.delivery.skill_id)
-
-
 HELPERS, PERSISTENT, SIDE_SUPPORTS, SECOND_SUPPORTS = 4, 4, 2, 3
 SECOND_SHORT_LIST = 12
 """Supports of a second damage skill that go on after screening: its figure is in no sum."""
-
-
-async def found(ctx: SearchContext) -> StageResult:
-    """Start anew: class, level, bare main skill, configuration and plain gear."""
-    blueprint = await founded(ctx)
-    rated = (await ctx.session.what_if([[]], [DPS]))[0].get(DPS, 0.0) > 0
-    notes = StageNotes() if rated else StageNotes(nearest_modelled=await _nearest(ctx))
-    if not rated:
-        await ctx.session.build(blueprint)
-    return StageResult(blueprint, notes, label=f"{ctx.plan.delivery.skill_name} at level {ctx.demands.level}")
-
-
-async def founded(ctx: SearchContext) -> Blueprint:
-    """Return the build to start from, loaded into the session, its main skill calculated where it deals damage."""
-    fact = by_id(await ctx.engine.facts.gems())[ctx.plan.delivery.skill_id]
-    blueprint = offering(await blank(ctx), fact, fact.monsters)
-    await ctx.session.build(blueprint)
-    blueprint = await _armed(ctx, blueprint)
-    group = blueprint.groups[blueprint.main_group - 1]
-    found = await _calculated(ctx, group, blueprint.main_group, fact)
-    if found == group and not fact.monsters:
-        return blueprint
-    monster = monster_of(found.gems[0])
-    groups = [found if other is group else other for other in blueprint.groups]
-    blueprint = offering(changed(blueprint, groups=groups), fact, [monster] if monster else [])
-    await ctx.session.build(blueprint)
-    return await _armed(ctx, blueprint)
-
-
-async def _armed(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
-    changes = await starting_gear(replace(ctx, blueprint=blueprint))
-    await ctx.session.apply(changes)
-    return apply_changes(blueprint, changes)
-
-
-async def _calculated(ctx: SearchContext, group: SkillGroup, index: int, fact: GemFact) -> SkillGroup:
-    """Return the group so that its damage is seen; as it is when it deals damage, or never does."""
-    search = ModeSearch(ctx.session, index)
-    if fact.monsters:
-        return await search.monster(group, fact.monsters) or group
-    return await search.best([group]) or await search.best(variants(group, fact)) or group
-
-
-async def _nearest(ctx: SearchContext) -> str | None:
-    """Return the name of the alternative that is most like the main skill and has a calculated rate."""
-    facts = by_id(await ctx.engine.facts.gems())
-    tags = set(facts[ctx.plan.delivery.skill_id].tags)
-    others = [way for way in ctx.plan.alternatives if way.skill_id != ctx.plan.delivery.skill_id]
-    for way in sorted(others, key=lambda way: -len(tags & set(facts[way.skill_id].tags))):
-        await founded(replace(ctx, plan=replace(ctx.plan, delivery=way)))
-        if (await ctx.session.what_if([[]], [DPS]))[0].get(DPS, 0.0) > 0:
-            return way.skill_name
-    return None
 
 
 DRAFTED = 18

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from app.model.names import Demand, Effort, SubProblemName
 from app.search.base import SearchContext, StageResult
 from app.search.gear.loadout import draft_gear, optimise_gear
+from app.search.stages.foundation import found
 from app.search.stages.memory import keep_better, recollect
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
 from app.search.stages.repair import mend_gear, mend_tree
 from app.search.stages.skills import (
     asked_skills,
-    found,
     further_skills,
     helper_skills,
     main_supports,

@@ -31,8 +31,9 @@ from app.phases.construct.stages import LOOK, MEASURE, ConstructPhase, broken_as
 from app.search.base import RANGE, SearchContext, StageResult, config_for
 from app.search.drafts import RUNGS
 from app.search.sessions import Sharing
+from app.search.stages.foundation import blank
 from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
-from app.search.stages.skills import blank, helper_skills, main_supports, persistent_skills
+from app.search.stages.skills import helper_skills, main_supports, persistent_skills
 from app.search.stages.table import FOUNDATION, STAGES, SearchStage, stages_for
 from tests.fakes.arithmetic import VERSION, ArithmeticEngine, World, active, node, support
 from tests.unit.search.conftest import PLAN

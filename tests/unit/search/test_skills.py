@@ -11,8 +11,9 @@ from app.model.names import GearTier
 from app.search.incumbent import Incumbent
 from app.search.skills.gems import by_id
 from app.search.skills.secondary import SkillSearch, usable_with
+from app.search.stages.foundation import founded
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active
-from tests.unit.search.conftest import START, Context
+from tests.unit.search.conftest import PLAN, START, Context
 
 
 async def add(context: Context, world: World, most: int = 3, **more: object) -> list[str]:
@@ -130,3 +131,17 @@ async def test_minions_count_as_often_as_the_spirit_feeds_them(context: Context)
     assert incumbent.blueprint.groups[0].gems[0].choices == {"count": 3}
     tighter = SkillSearch(incumbent, 90, frozenset(), reserve_free=60.0, counted=True)
     assert await tighter.recruit(1, minion) == 1
+
+
+@pytest.mark.parametrize(("types", "choices"), [(["Minion", "MultipleReservation"], {"count": 3}), (["Minion"], {})])
+async def test_a_build_of_minions_begins_with_as_many_as_spirit_feeds(
+    context: Context, types: list[str], choices: dict[str, int]
+) -> None:
+    """In the race's drafts one minion of each kind counted, so those that reserve little lost: seven of them won."""
+    world = World(gems=[active("zap", "10 inc", skill_types=types)], spirit=100)
+    plan = replace(PLAN, delivery=PLAN.delivery.model_copy(update={"minion": True}))
+    ctx = replace(context(world, plan=plan), session=Herd(ArithmeticEngine(world)))
+    blueprint = await founded(ctx)
+    assert blueprint.groups[0].gems[0].choices == choices
+    (found,) = await ctx.session.what_if([[]], ["SpiritUnreserved"])
+    assert found["SpiritUnreserved"] == 100 - 30 * choices.get("count", 1), "the session holds them"
