@@ -98,15 +98,16 @@ async def test_the_choices_are_held_against_the_best(tmp_path: Path) -> None:
         await measure(settings, tmp_path, ["nobody asks this"])
 
 
-def test_what_builds_gain_after_they_were_begun_is_told_with_its_deviation() -> None:
+def test_what_builds_gain_after_they_were_begun_is_told_by_quartiles() -> None:
     rows: list[Row] = [
         {"objective": 2.0, "begun": 1.5},
         {"objective": 1.9, "begun": 1.6},
+        {"objective": 2.0, "begun": -3.0},
         {"objective": None, "begun": 1.0},
         {"objective": 2.0, "begun": None},
         {"objective": 2.0},
     ]
-    assert gains_of(rows) == {"builds": 2, "mean": 0.4, "deviation": 0.1414}
+    assert gains_of(rows) == {"builds": 3, "lower": 0.4, "median": 0.5, "upper": 2.75}
     assert gains_of(rows[:1]) == {"builds": 1}
 
 
