@@ -15,7 +15,7 @@ from app.model.state import BuildState
 from app.model.sub_problems import check_moves
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.validate.caveats import with_caveats
-from app.phases.validate.notes import noted
+from app.phases.validate.story import noted
 from app.reasoning.base import Remarks
 from app.storage.base import Checkpoint
 

@@ -16,7 +16,7 @@ from app.model.names import BuildStatus, Outcome, Phase
 from app.model.record import BuildRecord, BuildRequest
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.construct.stages import ConstructPhase
-from app.phases.validate.notes import noted
+from app.phases.validate.story import noted
 from app.reasoning.rules import RulesReasoner
 from app.search.sessions import Sharing
 from app.service.presentation import as_text, presentation_of

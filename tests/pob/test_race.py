@@ -77,9 +77,6 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert sum(len(one.figures) == len(RUNGS) for one in race.contenders) in range(2, FIELD[1] + 1)
     assert race.evaluations <= 1.1 * race.allowed
     assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
-    measured = race.winner.by_ascendancy
-    assert race.winner.reached == max(measured.values(), key=lambda one: one.score)
-    assert sorted(one.rung for one in measured.values()) == [len(RUNGS), *[len(RUNGS) + 1] * (len(measured) - 1)]
 
 
 async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: Path) -> None:
@@ -91,7 +88,7 @@ async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: P
     alike = [(focus, shield) for focus, shield in pairs if focus is not shield and focus.dps == shield.dps]
     assert len(alike) >= 3
     for focus, shield in alike:
-        assert shield.ehp > 1.2 * focus.ehp
+        assert shield.ehp > 1.15 * focus.ehp
         assert shield.score > focus.score
     whole = [one for one in race.contenders if one.is_whole]
     assert len(whole) >= 2
@@ -104,6 +101,8 @@ async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: P
     assert race.winner.draft is not None
     measured = race.winner.by_ascendancy
     assert race.winner.draft.ascendancy == max(measured, key=lambda name: measured[name].score)
+    assert race.winner.reached == measured[race.winner.draft.ascendancy]
+    assert sorted(one.rung for one in measured.values()) == [len(RUNGS), len(RUNGS) + 1, len(RUNGS) + 1], "begun each"
 
 
 @pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])

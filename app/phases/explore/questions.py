@@ -20,7 +20,7 @@ from app.model.sub_problems import (
 )
 from app.phases.base import PhaseContext, PhaseResult
 from app.phases.decompose import decomposed, extract, is_due
-from app.phases.explore.drafts import RaceDrafts
+from app.phases.explore.race import RaceDrafts
 from app.phases.memory import digest_with
 from app.reasoning.base import Conclusion
 

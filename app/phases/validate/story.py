@@ -1,4 +1,5 @@
-"""The story of a finished build: every decision settled against the file, with the figures last measured of it."""
+"""The story of a finished build: every decision settled against the file, with the figures last measured of it, and
+the notes that the file begins with: what was asked for and reached, what each group is for."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from types import MappingProxyType
 from app.conflicts.case import Case
 from app.conflicts.resources import budgets
 from app.conflicts.styles import damage_shares
+from app.core.errors import BadImport
 from app.engine.base import Engine
+from app.engine.files.xml import with_notes
 from app.knowledge.claims import FACTS, SAYS, Grounds, founded, grounds_of, said, spoken_of
 from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
@@ -32,7 +35,7 @@ from app.model.sub_problems import (
     SustainChoice,
     pool_of,
 )
-from app.model.wishes import WishOutcome, WishState
+from app.model.wishes import ASKED_AND_REACHED, WishOutcome, WishState, asked_and_reached
 from app.phases.validate.guide import is_lasting
 from app.prompting.library import fenced
 
@@ -255,3 +258,22 @@ def _priced(wish: WishOutcome, state: BuildState) -> WishOutcome:
     best = max(known, key=lambda row: (row.marginal or 0.0, row.next_best))
     step = f"one more of {best.budget.replace('_', ' ')} ({best.next_best}) gives {best.marginal or 0.0:+.1%}"
     return changed(wish, nearest=f"{wish.nearest}; {step}, measured")
+
+
+def noted(xml: bytes | None, state: BuildState) -> bytes | None:
+    """Return the file with its notes; unchanged where nothing was asked for or the file has no room for them.
+
+    A refinement that changes nothing hands its parent's file back as it is.
+    """
+    unchanged = state.refinement is not None and not state.refinement.reached
+    if xml is None or not state.wishes or unchanged:
+        return xml
+    caveats = ["", "Caveats", *state.caveats] if state.caveats else []
+    uses = state.guide.groups if state.guide is not None else []
+    groups = ["", "Skill groups", *(use.line for use in uses)] if uses else []
+    sets = state.construction.notes.weapon_sets
+    groups += ["", "Weapon sets", sets] if sets else []
+    try:
+        return with_notes(xml, ASKED_AND_REACHED, [*asked_and_reached(state.wishes), *caveats, *groups])
+    except BadImport:
+        return xml

@@ -28,8 +28,7 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.explore.drafts import RaceDrafts
-from app.phases.explore.race import FIELD, RaceExplore
+from app.phases.explore.race import FIELD, RaceDrafts, RaceExplore
 from app.phases.memory import digest_of, digest_with, race_memory_of, results_of
 from app.reasoning.base import ReasoningContext
 from app.search.base import Plan
