@@ -120,15 +120,14 @@ def readiness(case: Case) -> list[BuildConflict]:
     main, dps = case.main_gem, case.stats.dps
     if main is None or not dps or not waits(main):
         return []
+    rate = f"{dps:,.0f} damage per second"
+    told = f"the engine takes it as ready at every use: {rate} is what it deals then, not what it deals all the time"
+    if case.stats.damage.not_counted:
+        told = f"the {rate} told are dealt by what fights beside it"
     message = (
         f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, a corpse, something that "
-        "breaks what it puts up) or has to cool down, and the "
+        f"breaks what it puts up) or has to cool down, and {told}."
     )
-    if case.stats.damage.not_counted:
-        message += f"{dps:,.0f} damage per second told are dealt by what fights beside it."
-    else:
-        message += f"engine takes it as ready at every use: {dps:,.0f} damage per second is what it deals then, not "
-        message += "what it deals all the time."
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, NOT_ALWAYS, message, [other], evidence)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from app.model.demands import quest_spirit
+from app.model.demands import QUEST_REWARDS, QUEST_SPIRIT, quest_spirit
 from app.model.facts import GemFact
 
 DAMAGE_TYPES = ("physical", "lightning", "cold", "fire", "chaos")
@@ -85,7 +85,7 @@ SUPPORT_TIERS = (1, 16, 33, 45, 55)
 
 
 _SPIRIT_FROM_GEAR, _SPIRIT_OF_SCEPTRE = 30.0, 100.0
-_GEAR_GIVES_SPIRIT = 61
+_GEAR_GIVES_SPIRIT = max(QUEST_REWARDS[option] for option in QUEST_SPIRIT)
 """The level from which gear is taken to give some: that of the last quest which does."""
 
 
