@@ -181,7 +181,9 @@ def gains_of(rows: Sequence[Row]) -> dict[str, float | int]:
 def begun_score(race: Race | None) -> float | None:
     """Return the objective of the build that the race began for its winner, null where it began none."""
     winner = race.winner if race is not None else None
-    return winner.reached.score if winner is not None and winner.is_whole else None
+    if winner is None or not winner.is_whole:
+        return None
+    return max(one.score for one in (winner.reached, *winner.by_defence.values()))
 
 
 def line_of(row: Mapping[str, Any]) -> str:

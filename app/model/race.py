@@ -46,12 +46,10 @@ class Contender(Model):
 
     @property
     def reached(self) -> DraftFigures:
-        """The figures of the winner's begun build, with the best of what whole builds were compared in.
+        """The figures of its begun build, with the best of the ascendancies where whole builds were compared.
 
         The last of `figures` are those that it was raced with, in which every contender was begun alike.
         """
-        if self.by_defence:
-            return max(self.by_defence.values(), key=lambda one: one.score)
         own = self.draft.ascendancy if self.draft is not None else None
         return self.by_ascendancy.get(own or "", self.figures[-1])
 

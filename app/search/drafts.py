@@ -94,7 +94,10 @@ class DraftWork:
 
 async def armed(work: DraftWork) -> DraftResult:
     """Found the build, and put on its hands what helps most alone, affix by affix."""
+    before = work.panel.trials
     blueprint = await founded(work.ctx)
+    if work.ctx.plan.delivery.minion:  # counting an army is to leave as much for arms as others have
+        work = replace(work, most=work.most + work.panel.trials - before)
     worn = await shared_gear(work.ctx, blueprint)
     await work.panel.apply(worn)
     incumbent = await work.opened(apply_changes(blueprint, worn))
