@@ -11,7 +11,7 @@ from app.model.base import changed
 from app.search.base import SearchContext
 from app.search.levels import LEVELS, LevelDraft, LevelSearch, LevelTree, level_demands
 from app.search.passives.graph import levelling_order
-from app.search.sessions import Sharing, open_parallel, seated
+from app.search.sessions import BESIDE_OTHERS, open_parallel, seated
 
 
 async def characters_of(ctx: SearchContext) -> list[LevelSearch]:
@@ -50,7 +50,7 @@ async def _way(characters: Sequence[LevelSearch], engine: Engine, first: int) ->
     """Return the trees of all levels, that of the place `first` chosen first, and the evaluations."""
     places = range(len(characters))
     trees: dict[int, LevelTree] = {}
-    async with open_parallel(engine, None, Sharing(1)) as panel:
+    async with open_parallel(engine, None, BESIDE_OTHERS) as panel:
         for place in (*reversed(places[: first + 1]), *places[first + 1 :]):
             inner = trees[place - 1].owned if place > first else frozenset[int]()
             outer = trees[place + 1].owned if place < first else None

@@ -20,46 +20,69 @@ T = TypeVar("T")
 LARGEST_SHARE, LARGEST_ESTIMATE = 32, 200
 """More trials than this are asked in several calls: of an engine that calculates, and of one that estimates."""
 
+JOINED_FOR = 64
+"""With so many trials at once another session is worth bringing to the build: that takes as long as half of them."""
+
 
 @dataclass(frozen=True)
 class Sharing:
     """Between how many sessions a stage may share its trials, and with how many trials a session is worth a call.
 
-    Results are the same with any; only calls and time differ.
+    `joining`: how many more may join while it works, whenever nobody else wants them: of works side by side the last
+    has the engines of those that are done. Results are the same with any; only calls and time differ.
     """
 
     sessions: int = 4
     least: int = 4
+    joining: int = 0
 
 
 USUAL = Sharing()
+BESIDE_OTHERS = Sharing(sessions=1, joining=USUAL.sessions - 1)
+"""For one of several works at once."""
 
 
 class ParallelSession:
     """A `Session` made of sessions: changes go to all, trials are split, questions go to the first.
 
     Results do not depend on the number of sessions: every session calculates the same numbers, and trials are merged
-    in the order they were asked.
+    in the order they were asked. `another` gives one more session when nobody else wants it, None otherwise; it is told
+    what the others were, so it holds the same build in the same way.
     """
 
-    def __init__(self, sessions: Sequence[Session], least: int = Sharing.least, largest: int = LARGEST_SHARE) -> None:
+    def __init__(
+        self,
+        sessions: Sequence[Session],
+        least: int = Sharing.least,
+        largest: int = LARGEST_SHARE,
+        another: Callable[[], Awaitable[Session | None]] | None = None,
+    ) -> None:
         self._sessions = list(sessions)
         self._least = least
         self._largest = largest
+        self._another = another
+        self._told: list[Callable[[Session], Awaitable[BuildReport]]] = []
         self.trials = 0
 
     async def build(self, blueprint: Blueprint) -> BuildReport:
         """Load the blueprint everywhere."""
-        return (await asyncio.gather(*(s.build(blueprint) for s in self._sessions)))[0]
+        return await self._loaded(lambda session: session.build(blueprint))
 
     async def load(self, xml: bytes) -> BuildReport:
         """Load the file everywhere."""
-        return (await asyncio.gather(*(s.load(xml) for s in self._sessions)))[0]
+        return await self._loaded(lambda session: session.load(xml))
+
+    async def _loaded(self, load: Callable[[Session], Awaitable[BuildReport]]) -> BuildReport:
+        reports = await asyncio.gather(*map(load, self._sessions))
+        self._told = [load]
+        return reports[0]
 
     async def apply(self, changes: Sequence[Change], metrics: Sequence[str] = ()) -> BuildReport:
         """Commit the changes everywhere; the first session's figures are told."""
+        made = list(changes)
         first, *others = self._sessions
-        reports = await asyncio.gather(first.apply(changes, metrics), *(s.apply(changes) for s in others))
+        reports = await asyncio.gather(first.apply(made, metrics), *(s.apply(made) for s in others))
+        self._told.append(lambda session: session.apply(made))
         self.trials += bool(metrics)
         return reports[0]
 
@@ -69,9 +92,12 @@ class ParallelSession:
         Small parts keep every session busy to the end and no single call long.
         """
         self.trials += len(candidates)
+        enough = max(JOINED_FOR, self._least * (len(self._sessions) + 1))  # so that there is a part for it
+        new = await self._another() if self._another is not None and len(candidates) >= enough else None
+        sessions = [*self._sessions, *([new] if new is not None else [])]
         # parts of about the same size, as many for every session
-        rounds = -(-len(candidates) // (self._largest * len(self._sessions)))
-        count = max(1, min(len(self._sessions) * rounds, len(candidates) // self._least))
+        rounds = -(-len(candidates) // (self._largest * len(sessions)))
+        count = max(1, min(len(sessions) * rounds, len(candidates) // self._least))
         size, extra = divmod(len(candidates), count)
         bounds = [i * size + min(i, extra) for i in range(count + 1)]
         parts = [candidates[a:b] for a, b in pairwise(bounds)]
@@ -79,10 +105,14 @@ class ParallelSession:
         waiting = iter(range(len(parts)))
 
         async def work(session: Session) -> None:
+            if session is new:
+                for tell in self._told:
+                    await tell(session)
             for index in waiting:
                 answers[index] = await session.what_if(parts[index], metrics)
 
-        await asyncio.gather(*(work(session) for session in self._sessions[: len(parts)]))
+        await asyncio.gather(*(work(session) for session in sessions[: len(parts)]))
+        self._sessions = sessions
         return [outputs for answer in answers for outputs in answer]
 
     async def stats(self) -> Stats:
@@ -115,13 +145,26 @@ async def open_parallel(
     async with AsyncExitStack() as stack:
         opened: list[Session] = [await stack.enter_async_context(engine.session())]
         estimate = engine.version.estimate
-        for _ in range(0 if estimate else sharing.sessions - 1):
+        joining = 0 if estimate else sharing.joining
+
+        async def further(seconds: float) -> Session | None:
             try:
-                async with asyncio.timeout(patience_s):
-                    opened.append(await stack.enter_async_context(engine.session()))
+                async with asyncio.timeout(seconds):
+                    return await stack.enter_async_context(engine.session())
             except TimeoutError:
+                return None
+
+        async def another() -> Session | None:
+            nonlocal joining
+            found = await further(0) if joining else None
+            joining -= found is not None
+            return found
+
+        for _ in range(0 if estimate else sharing.sessions - 1):
+            if (found := await further(patience_s)) is None:
                 break
-        parallel = ParallelSession(opened, sharing.least, LARGEST_ESTIMATE if estimate else LARGEST_SHARE)
+            opened.append(found)
+        parallel = ParallelSession(opened, sharing.least, LARGEST_ESTIMATE if estimate else LARGEST_SHARE, another)
         if blueprint is not None:
             await parallel.build(blueprint)
         yield parallel

@@ -37,7 +37,7 @@ from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
 from app.search.moves import MoveReader
 from app.search.objective import LEFT_TO_GEAR, objective_for
-from app.search.sessions import ParallelSession, Sharing, open_parallel, seated
+from app.search.sessions import BESIDE_OTHERS, ParallelSession, Sharing, open_parallel, seated
 
 Q = SubProblemName
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
@@ -226,7 +226,7 @@ async def _drafted(
     plan = planned(contender)
     hero = plan.ascendancy
     bare = Blueprint(class_name=hero.class_name, ascendancy=hero.ascendancy, level=ctx.demands.level)
-    async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
+    async with open_parallel(ctx.engine, None, BESIDE_OTHERS) as panel:
         search = search_context(ctx, plan, panel, contender.draft or bare)
         ascendancies = contender.ascendancies[: None if alone else ASCENDANCIES]
         draft = await rung(DraftWork(panel, search, most, ascendancies))
@@ -266,7 +266,7 @@ async def _anew(
 ) -> tuple[tuple[Blueprint, DraftFigures], int]:
     """Return what the work makes of the contender's begun build, its figures, and the evaluations that it took."""
     assert contender.draft is not None, "it won"
-    async with open_parallel(ctx.engine, None, Sharing(1)) as panel:
+    async with open_parallel(ctx.engine, None, BESIDE_OTHERS) as panel:
         search = search_context(ctx, plan, panel, contender.draft)
         measured = await work(DraftWork(panel, search, ascendancies=ascendancies))
         return (measured.blueprint, figures_of(measured, len(RUNGS) + 1)), panel.trials

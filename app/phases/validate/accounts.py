@@ -16,7 +16,7 @@ from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
-from app.phases.validate.story import grounds_in, read_with_grounds, with_grounds, with_story
+from app.phases.validate.story import as_built, grounds_in, read_with_grounds, with_grounds, with_story
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import NextBest, marginal_values, spending_of, with_marginals
@@ -59,6 +59,7 @@ class WithAccounts:
                     grounds = await grounds_in(ctx.engine, case, ctx.request.prompt, state.race)
                     state = with_grounds(state, grounds)
                     known = read_with_grounds(last.invariants, grounds)
+                known = as_built(known or last.invariants, case)
                 state = with_story(state, case)
         except EngineError as error:
             _log.warning("no accounts: %s", error.code, extra={"build_id": ctx.build_id})

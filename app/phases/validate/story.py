@@ -14,12 +14,13 @@ from app.core.errors import BadImport
 from app.engine.base import Engine
 from app.engine.files.xml import with_notes
 from app.knowledge.claims import FACTS, SAYS, Grounds, founded, grounds_of, said, spoken_of
+from app.knowledge.gems import damage_types_of
 from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, SkillGroup
 from app.model.constraints import InvariantSet, as_list
-from app.model.names import SubProblemName
+from app.model.names import Provenance, SubProblemName
 from app.model.race import Race, raced
 from app.model.state import BuildState
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
@@ -75,6 +76,21 @@ def read_with_grounds(known: InvariantSet, grounds: Grounds) -> InvariantSet:
         question = changed(question, text=f"{SAYS}Which {question.field.replace('_', ' ')} do you want?")
     kept = [one if as_said([one.reason], grounds) else changed(one, reason="it fits best") for one in known.invariants]
     return changed(known, invariants=kept, question=question, assumptions=as_said(known.assumptions, grounds))
+
+
+def as_built(known: InvariantSet, case: Case) -> InvariantSet:
+    """Return the constraints with the damage type that nobody named as the finished build's main skill deals it.
+
+    What the class often deals was only where the search began: a Witch of minions was told to deal fire, whose cold
+    ones measured best.
+    """
+    assumed, own = known.find("damage_type"), damage_types_of(case.main_gem) if case.main_gem is not None else []
+    if assumed is None or assumed.provenance is not Provenance.DEFAULT or not own:
+        return known
+    if set(own) & set(as_list(assumed.value)):
+        return known
+    dealt = changed(assumed, value=own[0] if len(own) == 1 else own, reason=f"{case.main_skill} deals it")
+    return changed(known, invariants=[dealt if one is assumed else one for one in known.invariants])
 
 
 def as_said(texts: Sequence[str], grounds: Grounds) -> list[str]:

@@ -8,8 +8,10 @@ import pytest
 
 from app.model.base import changed
 from app.model.blueprint import GearItem, Gem, SkillGroup
+from app.model.constraints import Invariant, InvariantSet
 from app.model.experiments import Spending
 from app.model.facts import BaseFact, GemFact
+from app.model.names import Provenance
 from app.model.names import SubProblemName as Q
 from app.model.state import BuildState
 from app.model.stats import DPS
@@ -26,7 +28,7 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.model.wishes import WishOutcome, WishState
-from app.phases.validate.story import with_story
+from app.phases.validate.story import as_built, with_story
 from tests.unit.conflicts.conftest import make_case
 
 SPARK = GemFact(id="spark", name="Spark", kind="active")
@@ -165,3 +167,33 @@ def test_the_damage_is_what_the_file_deals(values: dict[str, float], name: str, 
     found = told(Q.DAMAGE_SCALING, ScalingChoice(damage_types=["fire"]), values=values, plan=plan)
     assert found.built is not None
     assert (found.built.name, found.built.reason) == (name, reason)
+
+
+@pytest.mark.parametrize(
+    ("value", "provenance", "tags", "built"),
+    [
+        ("fire", Provenance.DEFAULT, ["Cold"], "cold"),
+        ("fire", Provenance.DEFAULT, ["Cold", "Lightning"], ["lightning", "cold"]),
+        ("cold", Provenance.DEFAULT, ["Cold", "Lightning"], "cold"),
+        ("fire", Provenance.DEFAULT, [], "fire"),
+        ("fire", Provenance.EXPLICIT, ["Cold"], "fire"),
+        ("fire", Provenance.INFERRED, ["Cold"], "fire"),
+    ],
+)
+def test_a_damage_type_that_nobody_named_is_what_the_file_deals(
+    value: str, provenance: Provenance, tags: list[str], built: str | list[str]
+) -> None:
+    known = InvariantSet(invariants=[Invariant(field="damage_type", value=value, provenance=provenance, reason="why")])
+    case = make_case(gems={"spark": changed(SPARK, tags=tags)}, blueprint={"groups": GROUPS})
+    found = as_built(known, case)
+    assert found.get("damage_type") == built
+    assert found.invariants[0].provenance is provenance
+    assert found.invariants[0].reason == ("why" if built == value else "Spark deals it")
+
+
+def test_without_a_damage_type_or_a_main_skill_nothing_is_told_of_it() -> None:
+    known = InvariantSet(
+        invariants=[Invariant(field="damage_type", value="fire", provenance=Provenance.DEFAULT, reason="why")]
+    )
+    assert as_built(InvariantSet(), make_case(gems=GEMS)) == InvariantSet()
+    assert as_built(known, make_case(gems={})) == known

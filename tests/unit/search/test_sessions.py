@@ -10,7 +10,7 @@ from app.engine.base import Outputs
 from app.model.base import changed
 from app.model.blueprint import Allocate, Change, PassiveNode
 from app.model.stats import EngineVersion
-from app.search.sessions import ParallelSession, Sharing, open_parallel
+from app.search.sessions import JOINED_FOR, ParallelSession, Sharing, open_parallel
 from tests.fakes.arithmetic import ArithmeticEngine, ArithmeticSession, World, active, node
 from tests.unit.search.conftest import START
 
@@ -22,16 +22,26 @@ CANDIDATES = [[Allocate(nodes=[PassiveNode(id=i)])] for i in range(2, 30)]
 
 
 class NarrowEngine(ArithmeticEngine):
-    """At most one session at a time, as when another build holds the rest."""
+    """So many sessions at a time, as when other builds hold the rest; it notes how many trials each was asked for."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, sessions: int = 1) -> None:
         super().__init__(world)
-        self._free = asyncio.Semaphore(1)
+        self._free = asyncio.Semaphore(sessions)
+        self.asked: list[list[int]] = []
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[ArithmeticSession]:
+        asked: list[int] = []
+
+        class Slow(ArithmeticSession):
+            async def what_if(self, candidates: Sequence[Sequence[Change]], metrics: Sequence[str]) -> list[Outputs]:
+                asked.append(len(candidates))
+                await asyncio.sleep(0)
+                return await super().what_if(candidates, metrics)
+
         async with self._free:
-            yield ArithmeticSession(self)
+            self.asked.append(asked)
+            yield Slow(self)
 
 
 @pytest.mark.parametrize("sessions", [1, 2, 3, 4, 7])
@@ -116,3 +126,40 @@ async def test_an_estimator_is_asked_everything_at_once_in_one_session(trials: i
 async def test_nothing_to_try_is_nothing() -> None:
     async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(3)) as parallel:
         assert await parallel.what_if([], ["DPS"]) == []
+
+
+MANY = (CANDIDATES * 8)[: JOINED_FOR + 1]
+
+
+async def test_a_session_joins_when_nobody_else_wants_it_and_holds_the_same_build() -> None:
+    async with open_parallel(ArithmeticEngine(WORLD), START, Sharing(1)) as alone:
+        await alone.apply(CANDIDATES[0])
+        await alone.apply(CANDIDATES[1])
+        expected = await alone.what_if(MANY, ["DPS"])
+    engine = NarrowEngine(WORLD, 2)
+    async with open_parallel(engine, START, Sharing(1, joining=3)) as parallel:
+        await parallel.apply(CANDIDATES[0])
+        async with engine.session():  # a work beside it
+            assert await parallel.what_if(CANDIDATES, ["DPS"])
+            await parallel.what_if(MANY, ["DPS"])
+            assert len(engine.asked) == 2
+        await parallel.apply(CANDIDATES[1])
+        await parallel.what_if(MANY[: JOINED_FOR - 1], ["DPS"])
+        assert len(engine.asked) == 2
+        assert await parallel.what_if(MANY, ["DPS"]) == expected
+        first, _, joined = engine.asked
+        assert sum(first[-2:]) + sum(joined) == len(MANY)
+        assert joined
+        await parallel.apply(CANDIDATES[2])
+        outputs = await parallel.what_if([[]] * 12, ["DPS"])  # both know of what came later
+        assert len({found["DPS"] for found in outputs}) == 1
+        assert len(engine.asked) == 3
+    async with asyncio.timeout(1), engine.session(), engine.session():  # both were given back
+        pass
+
+
+async def test_nobody_joins_what_asks_for_one_session() -> None:
+    engine = NarrowEngine(WORLD, 2)
+    async with open_parallel(engine, START, Sharing(1)) as parallel:
+        await parallel.what_if(MANY, ["DPS"])
+    assert len(engine.asked) == 1
