@@ -21,10 +21,9 @@ class Contender(Model):
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
     rung that it ran. `by_ascendancy`: figures with each ascendancy that was tried; of whole builds, each with passives
-    and gear of its own, for the winner of several and for who runs alone. `by_defence`: those of begun builds that
-    differ in armour, tree and gear. `out`: why it cannot be built, empty when it can. `draft`: the build so far, None
-    once it is out of the race; `defence`: what that was begun with, None = the answer. `is_whole`: the draft was begun
-    as construct begins a build.
+    and gear of its own, for the winner. `by_defence`: those of begun builds that differ in armour, tree and gear.
+    `out`: why it cannot be built, empty when it can. `draft`: the build so far, None once it is out of the race;
+    `defence`: what that was begun with, None = the answer. `is_whole`: the draft was begun as construct begins a build.
     """
 
     option: Option

@@ -62,9 +62,6 @@ ON_OFFER = 3
 BASIC, PER_POINT = 300, 16
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 6/20 of it."""
 
-BEGUN_ALONE = 3
-"""Ascendancies, the likeliest, with which the last rung begins a skill that runs alone."""
-
 A_BUILD, A_POINT = 300, 12
 """Evaluations that a begun build takes, and more of them for each passive point, on Path of Building."""
 
@@ -113,14 +110,10 @@ class RaceExplore:
         rungs = rungs_of(ctx)
         is_begun = rungs[race.rungs] is begun
         for_drafts = race.allowed - race.for_builds - race.for_ascendancies - race.for_defences
-        runs = _by_ascendancy(running[0], ctx.demands.level) if alone and is_begun else running
-        most = sys.maxsize if is_begun else int(for_drafts * SHARES[race.rungs]) // len(runs)
-        works = [partial(_drafted, ctx, one, rungs[race.rungs], most, alone=alone) for one in runs]
+        most = sys.maxsize if is_begun else int(for_drafts * SHARES[race.rungs]) // len(running)
+        works = [partial(_drafted, ctx, one, rungs[race.rungs], most, alone=alone) for one in running]
         found = await seated(works, self.sessions)
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
-        if alone and is_begun:
-            ran = [_best_ascendancy(running[0], ran)]
-            race = changed(race, ascended=True)
         return _halved(race, ran, made, len(rungs), _kept(ctx))
 
     async def _after_ascendancies(self, ctx: PhaseContext, race: Race) -> Race:
@@ -180,12 +173,11 @@ async def _begun(ctx: PhaseContext) -> Race:
         found = [changed(one, defences=[]) for one in found]
     if len(found) < 2 and not any(max(len(one.ascendancies), len(one.defences)) > 1 for one in found):
         return Race(over=True)
-    # who runs alone has nothing to learn from drafts: its ascendancies are compared as begun builds
+    # who runs alone has nothing to learn from drafts: it is begun at once
     is_settled = len(found) == 1 and not ctx.engine.version.estimate
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
     builds = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
-    builds = min(len(found[0].ascendancies), BEGUN_ALONE) if is_settled else builds
-    heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if builds and not is_settled else 1
+    heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if builds else 1
     for_builds, anew = builds * (A_BUILD + A_POINT * points), ANEW + A_POINT_ANEW * points
     for_ascendancies, for_defences = ((count - 1) * anew for count in (heroes, max(1, ways)))
     return Race(
@@ -197,21 +189,6 @@ async def _begun(ctx: PhaseContext) -> Race:
         for_defences=for_defences,
         learned=digest_of(races),
     )
-
-
-def _by_ascendancy(contender: Contender, level: int) -> list[Contender]:
-    """Return the contender once with each of its likeliest ascendancies, to be begun with it."""
-    of = contender.ascendancies[:BEGUN_ALONE]
-    bare = [Blueprint(class_name=one.class_name, ascendancy=one.ascendancy, level=level) for one in of]
-    return [changed(contender, draft=draft, ascendancies=[one]) for one, draft in zip(of, bare, strict=True)]
-
-
-def _best_ascendancy(contender: Contender, ran: Sequence[Contender]) -> Contender:
-    """Return the contender with that ascendancy with which it came farthest, and the figures with each."""
-    best = min(ran, key=lambda one: one.place)
-    drafted = [(one.draft.ascendancy, one) for one in ran if one.draft is not None and not one.out]
-    figures = {name: one.figures[-1] for name, one in drafted if name is not None}
-    return changed(best, ascendancies=contender.ascendancies, by_ascendancy=figures)
 
 
 async def _drafted(
