@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, Blueprint, Change, Equip, GearItem, apply_changes
 from app.model.names import SubProblemName
@@ -26,6 +27,7 @@ from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import main_graph
 from app.search.passives.tree import TreeLimits
 from app.search.sessions import ParallelSession
+from app.search.skills.further import without_unpaid
 from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
 from app.search.stages.foundation import founded
@@ -209,7 +211,7 @@ async def _ascended(
         ctx = replace(work.ctx, blueprint=begun, plan=replace(work.ctx.plan, ascendancy=choice))
         if choice.ascendancy is not None and ctx.demands.floors.ascendancy_points:
             begun = (await ascend(ctx, width=1)).blueprint
-        tried.append((await work.opened(begun), choice))
+        tried.append((await _paid_for(work, await work.opened(begun)), choice))
         dearest = max(dearest, work.panel.trials - before)
         if choice.ascendancy is not None:
             by_ascendancy[choice.ascendancy] = figures_of(_measured(tried[-1][0]), len(RUNGS))
@@ -295,7 +297,18 @@ async def _judged(work: DraftWork, blueprint: Blueprint) -> DraftResult:
     """Return the draft that wears chosen gear, by all that counts for a finished build."""
     incumbent = await Incumbent.open(replace(work.ctx, blueprint=blueprint))
     await AttributeSearch(incumbent, await main_graph(work.ctx), at_once=True).run()
-    return _measured(incumbent)
+    return _measured(await _paid_for(work, incumbent))
+
+
+async def _paid_for(work: DraftWork, incumbent: Incumbent) -> Incumbent:
+    """Return it without the helpers that it cannot pay for even once.
+
+    With Chaos Inoculation a Blood Mage, whose skills cost life, was ahead by a curse that he can never cast.
+    """
+    if len(incumbent.blueprint.groups) > 1:
+        named = {fact.id for fact in (await named_in(work.ctx.engine.facts, work.ctx.invariants)).skills}
+        await without_unpaid(incumbent, await work.panel.inspect(), named)
+    return incumbent
 
 
 def _measured(incumbent: Incumbent) -> DraftResult:

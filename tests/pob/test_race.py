@@ -125,6 +125,18 @@ async def test_begun_attacks_are_judged_with_what_helps_them(pob_path: Path, tmp
     assert any(one.option.name.endswith("with wand and focus") and one.is_whole for one in race.contenders)
 
 
+async def test_nobody_wins_by_a_curse_that_cannot_be_cast(pob_path: Path, tmp_path: Path, fresh: ProcessEngine) -> None:
+    """Found at level 90: a Blood Mage, whose curses cost life, with one point of it (Chaos Inoculation), was chosen for
+    passives that help against who is cursed; the finished build had neither the curse nor any use of them."""
+    race, _ = await raced(pob_path, tmp_path, "blood mage minion build with Chaos Inoculation", level=60)
+    assert race.winner is not None
+    assert race.winner.draft is not None
+    async with fresh.session() as session:
+        await session.build(race.winner.draft)
+        assert (await session.stats()).get("Life") == 1
+        assert (await session.inspect()).unpaid == []
+
+
 async def test_one_session_or_two_measure_the_same(pob_path: Path, tmp_path: Path) -> None:
     found = [await raced(pob_path, tmp_path / str(count), "chaos witch", count) for count in (1, 2)]
     assert found[0][0] == found[1][0]

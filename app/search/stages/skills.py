@@ -28,7 +28,15 @@ from app.search.base import SearchContext, StageResult
 from app.search.effort import LIMITS
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import LEFT_TO_GEAR, Guard, objective_for
-from app.search.skills.further import LEAST_SECOND, NOISE, FurtherSkills, for_purposes, uncalled, used_skills
+from app.search.skills.further import (
+    LEAST_SECOND,
+    NOISE,
+    FurtherSkills,
+    for_purposes,
+    uncalled,
+    used_skills,
+    without_unpaid,
+)
 from app.search.skills.gems import (
     by_id,
     group_index,
@@ -132,7 +140,11 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
-    return await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
+    result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
+    incumbent = await Incumbent.open(replace(ctx, blueprint=result.blueprint))
+    unpaid = await without_unpaid(incumbent, await ctx.session.inspect(), {fact.id for fact in asked})
+    left_out = [f"{name} left out: it cannot be paid for" for name in unpaid]
+    return replace(result, blueprint=incumbent.blueprint, label=", ".join([result.label, *left_out]))
 
 
 async def asked_skills(ctx: SearchContext) -> StageResult:

@@ -165,6 +165,22 @@ async def test_what_the_engine_warns_of_goes_again_and_nothing_else(context: Con
     assert await added(replace(ctx, session=session)) == ["Leap Slam"]
 
 
+async def test_a_curse_that_cannot_be_paid_for_is_no_helper(context: Context) -> None:
+    """Found on a minion build: a Blood Mage with one point of life was chosen for what a curse would have added."""
+    world = World(gems=[ZAP, real("Enfeeble", "50 inc", tags=["curse"]), real("Despair", "20 inc", tags=["curse"])])
+    ctx = context(world)
+    assert led((await helper_skills(ctx)).blueprint) == ["zap", "Enfeeble"]
+    session = Costly(ArithmeticEngine(world))
+    await session.build(ctx.blueprint)
+    found = await helper_skills(replace(ctx, session=session))
+    assert led(found.blueprint) == led(await session.blueprint()) == ["zap"]
+    assert found.label == "helpers: Enfeeble, Enfeeble left out: it cannot be paid for"
+    named = Invariant(field="with", value=["Enfeeble"], provenance=Provenance.EXPLICIT, reason="you wrote it")
+    asked = replace(ctx, session=session, invariants=InvariantSet(invariants=[named]))
+    await session.build(ctx.blueprint)
+    assert led((await helper_skills(asked)).blueprint) == ["zap", "Enfeeble"], "kept, and told"
+
+
 async def test_wishes_rule(context: Context) -> None:
     gems = [ZAP, LEAP, HEX, GUARD]
     ctx = context(World(gems=gems, spirit=30))
