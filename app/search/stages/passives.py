@@ -81,6 +81,9 @@ CHAOS_INOCULATION = "Chaos Inoculation"
 LIFE_COST = "converted to life cost"
 """Pays with what a build on energy shield hardly recovers, and cannot pay at all once its life cannot change."""
 
+PAID_WITH_LIFE = (LIFE_COST, "gain a base life cost")
+"""What lines of passives say under which a skill takes life at each use."""
+
 
 async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
     """Spend the ascendancy points of the level; `width` sets are kept per point, None = as many as the effort has."""
@@ -246,8 +249,23 @@ async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
 
 async def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
     """Return what is not to be had: passives that break the pool or help at times, unless named, and excluded ones."""
-    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n) or helps_at_times(n.mods)}
+    last_life = CHAOS_INOCULATION if await _pays_with_life(ctx) else None
+    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n) or helps_at_times(n.mods) or n.name == last_life}
     return frozenset(broken | set(ctx.plan.scaling.excluded_nodes)).difference(*await _named(ctx))
+
+
+async def _pays_with_life(ctx: SearchContext) -> bool:
+    """Say whether skills beside the main one take life: trials see the main one's costs alone.
+
+    A Blood Mage's curse stood in every figure while passives were traded for Chaos Inoculation; at the end it was lost.
+    """
+    owned, gems = {node.id for node in ctx.blueprint.nodes}, by_id(await ctx.engine.facts.gems())
+    lines = [line.lower() for node in await ctx.engine.facts.nodes() if node.id in owned for line in node.mods]
+    groups = [
+        group for group in ctx.blueprint.groups if group is not ctx.blueprint.main and group.enabled and group.gems
+    ]
+    cast = any((fact := gems.get(group.gems[0].gem_id)) is not None and not fact.spirit for group in groups)
+    return cast and any(said in line for line in lines for said in PAID_WITH_LIFE)
 
 
 def _breaks(ctx: SearchContext, node: NodeFact) -> bool:

@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from app.model.base import changed
+from app.model.blueprint import PassiveNode, SkillGroup
 from app.model.constraints import Invariant, InvariantSet
+from app.model.facts import GemFact
 from app.model.names import Provenance
 from app.model.sub_problems import ScalingChoice, SurvivabilityChoice
 from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
+from app.search.skills.gems import gem
 from app.search.stages.passives import alternatives, banned_nodes
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import PLAN, Context
@@ -49,6 +53,7 @@ async def test_nothing_is_named_when_all_is_bought(context: Context) -> None:
     assert await alternatives(await search(context, 3)) == []
 
 
+HEX = active("hex", tags=["curse"])
 KEYSTONES = [
     node(1, 2, 3, kind="start"),
     node(2, 1, kind="keystone").model_copy(update={"name": "Chaos Inoculation"}),
@@ -75,3 +80,30 @@ async def test_the_pool_decides_and_what_helps_at_times_is_never_bought(
     )
     named = replace(ctx, invariants=InvariantSet(invariants=[wish]))
     assert await banned_nodes(named, graph) == {4}, "what is excluded stays out, the rest is for who names it"
+
+
+@pytest.mark.parametrize(
+    ("helper", "line", "banned"),
+    [
+        (HEX, "Skills gain a Base Life Cost equal to Base Mana Cost", True),
+        (HEX, "18% of Skill Mana Costs Converted to Life Costs", True),
+        (HEX, "30% increased Life Cost of Skills", False),
+        (active("guard", spirit=30), "Skills gain a Base Life Cost equal to Base Mana Cost", False),
+        (None, "Skills gain a Base Life Cost equal to Base Mana Cost", False),
+    ],
+)
+async def test_nothing_takes_the_life_that_other_skills_are_paid_with(
+    context: Context, helper: GemFact | None, line: str, banned: bool
+) -> None:
+    """Found on a minion build: a Blood Mage's tree was traded for Chaos Inoculation, and her curse was lost."""
+    nodes = [*KEYSTONES, node(6, 1, mods=[line], kind="notable")]
+    gems = [active("zap"), *([helper] if helper is not None else [])]
+    shielded = replace(PLAN, survivability=SurvivabilityChoice(pool="energy_shield"))
+    ctx = context(World(nodes=nodes, gems=gems), plan=shielded)
+    graph = PassiveGraph(KEYSTONES, [1])
+    groups = [*ctx.blueprint.groups, *(SkillGroup(gems=[gem(fact, 90)]) for fact in gems[1:])]
+    blueprint = changed(ctx.blueprint, groups=groups, nodes=[*ctx.blueprint.nodes, PassiveNode(id=6)])
+    assert 2 not in await banned_nodes(ctx, graph), "its cost is that of mana"
+    assert (2 in await banned_nodes(replace(ctx, blueprint=blueprint), graph)) == banned
+    off = [changed(group, enabled=group is blueprint.main) for group in groups]
+    assert 2 not in await banned_nodes(replace(ctx, blueprint=changed(blueprint, groups=off)), graph)
