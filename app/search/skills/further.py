@@ -183,6 +183,11 @@ async def without_unpaid(incumbent: Incumbent, inspection: Inspection, kept: Col
     return [groups[index - 1].gems[0].name for index in gone]
 
 
+def left_out(names: Sequence[str]) -> list[str]:
+    """Return in words what was taken out because it cannot be paid for."""
+    return [f"{name} left out: it cannot be paid for" for name in names]
+
+
 def _is_off(group: SkillGroup) -> bool:
     return not all(group.gems[0].choices.get(key, True) for key in NOT_COUNTED)
 

@@ -37,7 +37,7 @@ from app.search.passives.graph import (
 from app.search.passives.large_moves import LargeMoves
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import for_second_skill
-from app.search.skills.further import labelled, measured_roles, without_unpaid
+from app.search.skills.further import labelled, left_out, measured_roles, without_unpaid
 from app.search.skills.gems import by_id
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
@@ -170,7 +170,7 @@ async def finish(ctx: SearchContext) -> StageResult:
     incumbent.blueprint = labelled(blueprint, roles)
     notes = StageNotes(weapon_sets=await both_sets(ctx, incumbent, search.graph, roles))
     done = [f"{len(idle)} idle supports dropped"] if idle else []
-    done += [f"{name} left out: it cannot be paid for" for name in unpaid]
+    done += left_out(unpaid)
     done += [f"{jewel.title or jewel.base} put into a socket" for jewel in jewels]
     done += [f"amulet anointed with {anointed}"] if anointed else []
     return StageResult(incumbent.blueprint, notes, label=", ".join(done) or "nothing left to do")

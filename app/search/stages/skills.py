@@ -33,6 +33,7 @@ from app.search.skills.further import (
     NOISE,
     FurtherSkills,
     for_purposes,
+    left_out,
     uncalled,
     used_skills,
     without_unpaid,
@@ -143,8 +144,7 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
     incumbent = await Incumbent.open(replace(ctx, blueprint=result.blueprint))
     unpaid = await without_unpaid(incumbent, await ctx.session.inspect(), {fact.id for fact in asked})
-    left_out = [f"{name} left out: it cannot be paid for" for name in unpaid]
-    return replace(result, blueprint=incumbent.blueprint, label=", ".join([result.label, *left_out]))
+    return replace(result, blueprint=incumbent.blueprint, label=", ".join([result.label, *left_out(unpaid)]))
 
 
 async def asked_skills(ctx: SearchContext) -> StageResult:
