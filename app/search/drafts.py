@@ -11,7 +11,6 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, Blueprint, Change, Equip, GearItem, apply_changes
 from app.model.names import SubProblemName
@@ -32,7 +31,7 @@ from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
 from app.search.stages.foundation import founded
 from app.search.stages.passives import ascend, tree_search
-from app.search.stages.skills import support_rules
+from app.search.stages.skills import named_skills, support_rules
 from app.search.stages.table import AGAIN, ASCENDING, FIRST, HELPING, SUPPORTING, in_turn
 
 REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
@@ -306,7 +305,7 @@ async def _paid_for(work: DraftWork, incumbent: Incumbent) -> Incumbent:
     With Chaos Inoculation a Blood Mage, whose skills cost life, was ahead by a curse that he can never cast.
     """
     if len(incumbent.blueprint.groups) > 1:
-        named = {fact.id for fact in (await named_in(work.ctx.engine.facts, work.ctx.invariants)).skills}
+        named = {fact.id for fact in await named_skills(work.ctx)}
         await without_unpaid(incumbent, await work.panel.inspect(), named)
     return incumbent
 

@@ -62,9 +62,9 @@ ON_OFFER = 3
 BASIC, PER_POINT = 300, 16
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 6/20 of it."""
 
-A_BUILD, A_POINT = 700, 12
-"""Evaluations that a begun build takes, and more of them for each passive point, on Path of Building: 1,430 at level 49
-and 2,000 at level 90 were measured, ascendancies compared twice."""
+A_BUILD, A_POINT = 300, 16
+"""Evaluations that a begun build takes, and more of them for each passive point, on Path of Building, ascendancies
+compared twice: 2,000 were measured at level 90, and up to 1,430 at level 49."""
 
 ANEW, A_POINT_ANEW = 250, 4
 """The same for what of it is made anew for another ascendancy or defence."""

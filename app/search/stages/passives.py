@@ -39,6 +39,7 @@ from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.passives.weapon_sets import for_second_skill
 from app.search.skills.further import labelled, left_out, measured_roles, without_unpaid
 from app.search.skills.gems import by_id
+from app.search.stages.skills import named_skills
 
 AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
 """Name, the number that must grow, and how much more damage and effective hit points count."""
@@ -76,7 +77,7 @@ def _names(graph: PassiveGraph, nodes: Iterable[int]) -> list[str]:
 
 
 CHAOS_INOCULATION = "Chaos Inoculation"
-"""Sets life to 1: never for a build whose pool is life."""
+"""Sets life to 1: never for a build whose pool is life, or that pays with life for something."""
 
 LIFE_COST = "converted to life cost"
 """Pays with what a build on energy shield hardly recovers, and cannot pay at all once its life cannot change."""
@@ -155,8 +156,7 @@ async def finish(ctx: SearchContext) -> StageResult:
         changes.append(SetGroup(index=index, group=changed(group, gems=kept)))
     if changes:
         await incumbent.commit(changes)
-    named = {fact.id for fact in (await named_in(ctx.engine.facts, ctx.invariants)).skills}
-    unpaid = await without_unpaid(incumbent, inspection, named)
+    unpaid = await without_unpaid(incumbent, inspection, {fact.id for fact in await named_skills(ctx)})
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing)
     await search.fit(ctx.demands.floors.passive_points)
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
@@ -249,8 +249,8 @@ async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
 
 async def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:
     """Return what is not to be had: passives that break the pool or help at times, unless named, and excluded ones."""
-    last_life = CHAOS_INOCULATION if await _pays_with_life(ctx) else None
-    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n) or helps_at_times(n.mods) or n.name == last_life}
+    pays = await _pays_with_life(ctx)
+    broken = {n.id for n in graph.nodes.values() if _breaks(ctx, n, pays) or helps_at_times(n.mods)}
     return frozenset(broken | set(ctx.plan.scaling.excluded_nodes)).difference(*await _named(ctx))
 
 
@@ -261,14 +261,14 @@ async def _pays_with_life(ctx: SearchContext) -> bool:
     """
     owned, gems = {node.id for node in ctx.blueprint.nodes}, by_id(await ctx.engine.facts.gems())
     lines = [line.lower() for node in await ctx.engine.facts.nodes() if node.id in owned for line in node.mods]
-    groups = [
-        group for group in ctx.blueprint.groups if group is not ctx.blueprint.main and group.enabled and group.gems
-    ]
-    cast = any((fact := gems.get(group.gems[0].gem_id)) is not None and not fact.spirit for group in groups)
-    return cast and any(said in line for line in lines for said in PAID_WITH_LIFE)
+    others = [group for group in ctx.blueprint.groups if group is not ctx.blueprint.main and group.enabled]
+    led = [gems[group.gems[0].gem_id] for group in others if group.gems and group.gems[0].gem_id in gems]
+    is_cast = any(not fact.spirit for fact in led)
+    return is_cast and any(said in line for line in lines for said in PAID_WITH_LIFE)
 
 
-def _breaks(ctx: SearchContext, node: NodeFact) -> bool:
+def _breaks(ctx: SearchContext, node: NodeFact, pays_with_life: bool) -> bool:
     pool = ctx.plan.survivability.pool
     costs_life = any(LIFE_COST in line.lower() for line in node.mods)
-    return (node.name == CHAOS_INOCULATION and pool == "life") or (costs_life and pool == "energy_shield")
+    needs_life = pool == "life" or pays_with_life
+    return (node.name == CHAOS_INOCULATION and needs_life) or (costs_life and pool == "energy_shield")

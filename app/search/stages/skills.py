@@ -134,7 +134,7 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     gems = await skills_had(ctx)
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
-    planned |= {fact.id for fact in await _named_skills(ctx)}
+    planned |= {fact.id for fact in await named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
     dealt = await shares_dealt(ctx)
     used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))  # the main one may be a passive's
@@ -142,8 +142,10 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
     result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
+    if not (inspection := await ctx.session.inspect()).unpaid:
+        return result
     incumbent = await Incumbent.open(replace(ctx, blueprint=result.blueprint))
-    unpaid = await without_unpaid(incumbent, await ctx.session.inspect(), {fact.id for fact in asked})
+    unpaid = await without_unpaid(incumbent, inspection, {fact.id for fact in asked})
     return replace(result, blueprint=incumbent.blueprint, label=", ".join([result.label, *left_out(unpaid)]))
 
 
@@ -153,7 +155,7 @@ async def asked_skills(ctx: SearchContext) -> StageResult:
     Nothing else, whatever it might gain: for builds that look no further.
     """
     gems, styles = await ctx.engine.facts.gems(), OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
-    named = {fact.id for fact in await _named_skills(ctx)}
+    named = {fact.id for fact in await named_skills(ctx)}
     wanted = [fact for fact in gems if fact.id in named or (fact.kind == "active" and styles & tags(fact))]
     if not wanted:
         return StageResult(ctx.blueprint, label="no further skill was asked for")
@@ -258,7 +260,7 @@ async def _add_skills(
     ctx: SearchContext, wanted: Sequence[GemFact], most: int, what: str, anew: bool = False
 ) -> StageResult:
     incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
-    asked = await _named_skills(ctx)
+    asked = await named_skills(ctx)
     kept = {fact.id for fact in asked}
     if anew:
         # Remove the groups of these skills, but never the main group.
@@ -310,7 +312,7 @@ def _of_styles(ctx: SearchContext, offered: Sequence[GemFact], used: Sequence[Ge
     return [wish for wish in found if wish]
 
 
-async def _named_skills(ctx: SearchContext) -> list[GemFact]:
+async def named_skills(ctx: SearchContext) -> list[GemFact]:
     """Return the skills that the user named beside the main one and the character can have."""
     named, main = await named_in(ctx.engine.facts, ctx.invariants), ctx.plan.delivery.skill_id
     return [fact for fact in named.skills if fact.id != main and level_required(fact) <= ctx.demands.level]

@@ -326,7 +326,7 @@ async def test_a_skill_that_was_named_is_begun_like_the_winner_of_a_race() -> No
     assert race is not None
     assert race.winner is not None
     found = race.winner.by_ascendancy
-    assert sorted(found) == ["Low", "None of these", "Top"], "the three likeliest"
+    assert list(found) == ["Top", "Low", "None of these"], "the three likeliest, its own first"
     assert found["Top"].dps > found["Low"].dps > found["None of these"].dps
     assert sorted(one.rung for one in found.values()) == [len(RUNGS), len(RUNGS) + 1, len(RUNGS) + 1]
     assert planned(race.winner).ascendancy == TOP
