@@ -20,10 +20,11 @@ class Contender(Model):
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
-    rung that it ran. `by_ascendancy`: figures with each ascendancy that was tried; of whole builds, each with passives
-    and gear of its own, for the winner. `by_defence`: those of begun builds that differ in armour, tree and gear.
-    `out`: why it cannot be built, empty when it can. `draft`: the build so far, None once it is out of the race;
-    `defence`: what that was begun with, None = the answer. `is_whole`: the draft was begun as construct begins a build.
+    rung that it ran; a rung more of the best begun builds, which are with the best of their ascendancies there.
+    `by_ascendancy`: figures with each ascendancy that was tried; of these, each with passives and gear of its own.
+    `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it cannot be built, empty when
+    it can. `draft`: the build so far, None once it is out of the race; `defence`: what that was begun with, None = the
+    answer. `is_whole`: the draft was begun as construct begins a build.
     """
 
     option: Option
@@ -44,15 +45,6 @@ class Contender(Model):
         return self.figures[-1].rung if self.figures else 0
 
     @property
-    def reached(self) -> DraftFigures:
-        """The figures of its begun build, with the best of the ascendancies where whole builds were compared.
-
-        The last of `figures` are those that it was raced with, in which every contender was begun alike.
-        """
-        own = self.draft.ascendancy if self.draft is not None else None
-        return self.by_ascendancy.get(own or "", self.figures[-1])
-
-    @property
     def place(self) -> tuple[bool, int, float, str]:
         """What orders contenders: those that can be built, the further the better, then by score and name."""
         return (
@@ -66,9 +58,9 @@ class Contender(Model):
 class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
-    What of these is kept: `for_builds` for builds that the last rung begins, `for_ascendancies` and `for_defences` for
-    the winner's with others of these. `ascended`: its ascendancies were compared as whole builds. `learned`: SHA-256
-    (hex) of what memory said of earlier races, None = nothing.
+    What of these is kept: `for_builds` for builds that the last rung begins, `for_ascendancies` for the best of these
+    with others, `for_defences` for the winner's. `ascended`: ascendancies were compared as whole builds. `learned`:
+    SHA-256 (hex) of what memory said of earlier races, None = nothing.
     """
 
     contenders: list[Contender] = Field(default_factory=list)
@@ -91,6 +83,11 @@ class Race(Model):
     def standing(self) -> list[Contender]:
         """The contenders, the best first."""
         return sorted(self.contenders, key=lambda one: one.place)
+
+    def near(self, within: float) -> list[Contender]:
+        """Return the begun builds that are at most so far (e-folds of the objective) behind the best, best first."""
+        begun = [one for one in self.standing if one.is_whole and not one.out]
+        return [one for one in begun if begun[0].figures[-1].score - one.figures[-1].score <= within]
 
     @property
     def is_ascending(self) -> bool:

@@ -60,7 +60,7 @@ def race_view(race: Race | None) -> RaceView | None:
     return RaceView(
         contenders=told,
         defences=[DefenceView(name=name, dps=found.dps, ehp=found.ehp) for name, found in best_first],
-        rungs=race.rungs,
+        rungs=max(race.rungs, *(one.rung for one in race.contenders)),
         evaluations=race.evaluations,
         allowed=race.allowed,
         over=race.over,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -56,18 +56,21 @@ short. On Path of Building the last rung begins builds, which takes what it take
 FIELD = (6, 3)
 """How many go on after each rung but the last at most."""
 
+CLOSE = 0.35
+"""How far (e-folds of the objective) behind the best begun build one may be to be given its other ascendancies, too."""
+
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
 
 BASIC, PER_POINT = 300, 16
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 6/20 of it."""
 
-A_BUILD, A_POINT = 300, 16
-"""Evaluations that a begun build takes, and more of them for each passive point, on Path of Building, ascendancies
-compared twice: 2,000 were measured at level 90, and up to 1,430 at level 49."""
+A_BUILD, A_POINT = 400, 10
+"""Evaluations that a begun build takes, and more of them for each passive point, on Path of Building: up to 840 were
+measured at level 28, 1,400 at level 90."""
 
-ANEW, A_POINT_ANEW = 250, 4
-"""The same for what of it is made anew for another ascendancy or defence."""
+ANEW, A_POINT_ANEW = 250, 5
+"""The same for what of it is made anew for another ascendancy or defence: 810 were measured at level 90."""
 
 FEWEST_POINTS = 60
 """Passive points from which on defences are compared: before, a tree leads nowhere else, and the drafts would be more
@@ -118,28 +121,30 @@ class RaceExplore:
         return _halved(race, ran, made, len(rungs), _kept(ctx))
 
     async def _after_ascendancies(self, ctx: PhaseContext, race: Race) -> Race:
-        """Return the race once its winner is begun with each of its likeliest ascendancies; it has one of them."""
-        best = race.standing[0]
-        own = planned(best).ascendancy
-        others = [one for one in best.ascendancies[:ASCENDANCIES] if one.ascendancy != own.ascendancy]
-        works = [partial(_ascended, ctx, best, one) for one in others]
-        found = await seated(works, self.sessions)
-        measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
-        _, draft, _ = max(measured, key=lambda one: one[2].score)
-        figures = {one.ascendancy: figures for one, _, figures in measured if one.ascendancy is not None}
-        won = changed(best, draft=draft, by_ascendancy=figures)
-        return _further(_with(race, won, sum(trials for _, trials in found)), _kept(ctx))
+        """Return the race once its best are begun with each of their likeliest ascendancies; each has one of them."""
+        near = race.near(CLOSE)
+        pairs = [(one, hero) for one in near for hero in _others(one)]
+        found = await seated([partial(_ascended, ctx, one, hero) for one, hero in pairs], self.sessions)
+        made: dict[str, Contender] = {}
+        for one in near:
+            own = (planned(one).ascendancy, one.draft, changed(one.figures[-1], rung=len(RUNGS) + 1))
+            measured = [own, *(few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one)]
+            _, draft, best = max(measured, key=lambda few: few[2].score)
+            by_ascendancy = {hero.ascendancy: told for hero, _, told in measured if hero.ascendancy is not None}
+            made[one.option.name] = changed(one, draft=draft, figures=[*one.figures, best], by_ascendancy=by_ascendancy)
+        ran = changed(_with(race, made, sum(trials for _, trials in found)), ascended=True)
+        return _further(_best_drafts(ran, max(1, _kept(ctx))), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
         """Return the race once its winner is measured with each defence; it is begun with the first one."""
         best = race.standing[0]
         own, *others = best.defences or [planned(best).survivability]  # an earlier version had a rung more
         found = await seated([partial(_defended, ctx, best, defence) for defence in others], self.sessions)
-        measured = [(own, best.draft, best.reached), *(one for one, _ in found)]
+        measured = [(own, best.draft, best.figures[-1]), *(one for one, _ in found)]
         choice, draft, _ = max(measured, key=lambda one: one[2].score)
         by_defence = {defence.title: figures for defence, _, figures in measured}
         won = changed(best, draft=draft, defence=choice, by_defence=by_defence)
-        return _ended(_with(race, won, sum(trials for _, trials in found)), _kept(ctx))
+        return _ended(_with(race, {won.option.name: won}, sum(trials for _, trials in found)), _kept(ctx))
 
 
 def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[DraftResult]]]:
@@ -180,7 +185,7 @@ async def _begun(ctx: PhaseContext) -> Race:
     builds = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
     heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if builds else 1
     for_builds, anew = builds * (A_BUILD + A_POINT * points), ANEW + A_POINT_ANEW * points
-    for_ascendancies, for_defences = ((count - 1) * anew for count in (heroes, max(1, ways)))
+    for_ascendancies, for_defences = max(1, builds) * (heroes - 1) * anew, (max(1, ways) - 1) * anew
     return Race(
         contenders=found,
         rungs=len(RUNGS) - 1 if is_settled else 0,
@@ -248,6 +253,12 @@ async def _anew(
         search = search_context(ctx, plan, panel, contender.draft)
         measured = await work(DraftWork(panel, search, ascendancies=ascendancies))
         return (measured.blueprint, figures_of(measured, len(RUNGS) + 1)), panel.trials
+
+
+def _others(contender: Contender) -> list[AscendancyChoice]:
+    """Return the likeliest ascendancies beside the one of its draft."""
+    own = planned(contender).ascendancy.ascendancy
+    return [one for one in contender.ascendancies[:ASCENDANCIES] if one.ascendancy != own]
 
 
 class RaceDrafts:
@@ -325,23 +336,18 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
     fine = sorted((one for one in ran if not one.out), key=lambda one: one.place)
     is_last = rung == rungs
     most = max(1, kept) if is_last else max(2, min(FIELD[race.rungs], -(-len(fine) // 2)))
-    now = {one.option.name: one for one in ran}
-    found = changed(
-        race,
-        contenders=[now.get(one.option.name, one) for one in race.contenders],
-        rungs=rung,
-        evaluations=race.evaluations + evaluations,
-    )
+    found = changed(_with(race, {one.option.name: one for one in ran}, evaluations), rungs=rung)
     if not fine:
         return _ended(found, kept)
-    found = _without_drafts(found, {one.option.name for one in fine[:most]})
-    return _further(found, kept) if is_last else found
+    if not is_last:
+        return _best_drafts(found, most)
+    return _further(found if found.is_ascending else _best_drafts(found, most), kept)
 
 
-def _with(race: Race, won: Contender, evaluations: int) -> Race:
-    """Return the race with its winner as it is now that its ascendancies were compared, and what that took."""
-    contenders = [won if one.option.name == won.option.name else one for one in race.contenders]
-    return changed(race, contenders=contenders, evaluations=race.evaluations + evaluations, ascended=True)
+def _with(race: Race, ran: Mapping[str, Contender], evaluations: int) -> Race:
+    """Return the race with contenders, by name, as they are now, and what that took."""
+    contenders = [ran.get(one.option.name, one) for one in race.contenders]
+    return changed(race, contenders=contenders, evaluations=race.evaluations + evaluations)
 
 
 def _further(race: Race, kept: int) -> Race:
@@ -351,12 +357,12 @@ def _further(race: Race, kept: int) -> Race:
 
 def _ended(race: Race, kept: int) -> Race:
     """Return the race when it is over: the best so many drafts are left, and nobody's defences wait for their turn."""
-    fine = [one for one in race.standing if not one.out]
-    left = _without_drafts(race, {one.option.name for one in fine[:kept]})
+    left = _best_drafts(race, kept)
     return changed(left, contenders=[changed(one, defences=[]) for one in left.contenders], over=True)
 
 
-def _without_drafts(race: Race, names: Collection[str]) -> Race:
-    """Return the race with the drafts of these contenders alone."""
+def _best_drafts(race: Race, most: int) -> Race:
+    """Return the race with so many drafts at most, the best."""
+    names = {one.option.name for one in [one for one in race.standing if not one.out][:most]}
     on = [one if one.option.name in names else changed(one, draft=None) for one in race.contenders]
     return changed(race, contenders=on)

@@ -27,7 +27,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.race import Contender, Race
 from app.model.record import BuildRequest
-from app.model.sub_problems import AscendancyChoice, DeliveryChoice, DraftFigures, Option
+from app.model.sub_problems import DeliveryChoice, DraftFigures, Option
 from app.service import Services
 
 
@@ -117,10 +117,9 @@ def test_what_a_build_was_begun_as_is_the_best_of_what_the_race_made_of_its_winn
 
     won = Contender(
         option=option(1),
-        ascendancies=[AscendancyChoice(class_name="Toy", ascendancy="Top")],
+        ascendancies=[],
         answers={},
-        figures=[figures(1.0)],
-        by_ascendancy={"Top": figures(1.2)},
+        figures=[figures(1.0), figures(1.2)],
         draft=Blueprint(class_name="Toy", ascendancy="Top", level=90),
         is_whole=True,
     )

@@ -35,6 +35,7 @@ from app.search.base import Plan
 from app.search.drafts import NO_RATE, RUNGS, begun_of, planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT
+from app.service.race import race_view
 from app.storage.memory_port import NoMemory
 from tests.contract.storage.test_memory import ENGINE, a_memory, a_race
 from tests.contract.storage.test_memory import WHEN as NOW
@@ -276,65 +277,89 @@ async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
     assert race.evaluations <= race.allowed
 
 
-HEROES = [changed(TOP, ascendancy=name) for name in ("Low", "None of these", "Top", "A fourth")]
+LOW, NOTHING, FOURTH, GREAT = (changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Great"))
+HEROES = [LOW, NOTHING, TOP, FOURTH]
 
 
-async def heroic(gems: list[str], sessions: int = 2) -> BuildState:
-    """Return the state after a race in that world of skills that may have each of four ascendancies."""
+async def heroic(gems: list[str], sessions: int = 2, **heroes: Sequence[AscendancyChoice]) -> tuple[BuildState, Race]:
+    """Return the state after a race in that world, and the race: of skills with four ascendancies, or those given."""
 
     class Chosen(Defended):
         async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
-            return [changed(one, ascendancies=HEROES) for one in await super().contenders(ctx, most)]
+            found = await super().contenders(ctx, most)
+            own = [list(heroes.get(one.option.name, HEROES)) for one in found]
+            return [
+                changed(one, ascendancies=few, answers={**one.answers, Q.ASCENDANCY: few[0]})
+                for one, few in zip(found, own, strict=True)
+            ]
 
     known = hats()
-    known.nodes += [
-        node(600, 601, kind="ascendancy_start", ascendancy="Low"),
-        *(node(i, i + 1, mods=["1 inc"], kind="notable", ascendancy="Low") for i in range(601, 612)),
-    ]
+    for first, name, effect in ((600, "Low", "1 inc"), (650, "Great", "9 inc")):
+        known.nodes += [
+            node(first, first + 1, kind="ascendancy_start", ascendancy=name),
+            *(node(first + i, first + i + 1, mods=[effect], kind="notable", ascendancy=name) for i in range(1, 12)),
+        ]
     phase = RaceExplore(Inner(), sessions)
     state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     for _ in range(7):
         ctx = changed_context(context(ArithmeticEngine(known), state), Chosen(*gems))
         state = BuildState.from_yaml((await phase.run(ctx)).state.to_yaml())
         if state.race is not None and state.race.over:
-            return state
+            assert state.race.winner is not None
+            assert state.race.evaluations == state.construction.notes.evaluations <= state.race.allowed
+            return state, state.race
     raise AssertionError("the race does not end")
 
 
 async def test_the_winner_of_several_skills_is_begun_with_each_of_its_ascendancies() -> None:
     """On one tree and gear the better ascendancy of a crossbow's build was 0.23 behind; with its own it is ahead."""
-    state = await heroic(["skill01", "skill02"])
-    race = state.race
-    assert race is not None
+    state, race = await heroic(["skill01", "skill09"])
     assert race.winner is not None
-    assert race.winner.option.name == "skill02"
+    assert race.winner.option.name == "skill09"
     found = race.winner.by_ascendancy
-    assert sorted(found) == ["Low", "None of these", "Top"]
-    assert sorted(one.rung for one in found.values()) == [len(RUNGS), len(RUNGS) + 1, len(RUNGS) + 1]
+    assert list(found) == ["Low", "None of these", "Top"], "the three likeliest"
+    assert [one.rung for one in found.values()] == [len(RUNGS) + 1] * 3
     assert max(found.values(), key=lambda one: one.score) == race.winner.by_defence["life with armour"]
+    assert race.winner.figures[-1] == found["Top"]
     assert planned(race.winner).ascendancy == TOP
     (loser,) = [one for one in race.contenders if one is not race.winner]
-    assert {one.rung for one in loser.by_ascendancy.values()} == {len(RUNGS)}, "nobody begins it again"
-    assert race.evaluations == state.construction.notes.evaluations <= race.allowed
-    assert await heroic(["skill01", "skill02"], 1) == state
+    assert (loser.by_ascendancy, len(loser.figures)) == ({}, len(RUNGS)), "nobody begins again what is far behind"
+    assert (await heroic(["skill01", "skill09"], 1))[0] == state
+
+
+async def test_a_begun_build_that_is_near_the_best_may_win_by_its_ascendancy() -> None:
+    """Found at level 90: a crossbow's High Velocity Rounds came to more than the winner, with another ascendancy."""
+    _, race = await heroic(["skill10", "skill11"], skill10=[NOTHING, GREAT], skill11=[NOTHING, FOURTH])
+    assert race.winner is not None
+    assert race.winner.option.name == "skill10"
+    (loser,) = [one for one in race.contenders if one is not race.winner]
+    at = len(RUNGS) - 1
+    assert race.winner.figures[at].score < loser.figures[at].score, "it was behind when both were begun"
+    assert race.winner.figures[at + 1].score > loser.figures[at + 1].score
+    assert planned(race.winner).ascendancy == GREAT
+    assert race.winner.draft is not None
+    assert loser.draft is None
+    assert loser.by_defence == {}
+    told = against(loser, race.winner)
+    assert told.endswith(f"(rung {len(RUNGS) + 1})"), "by what decided"
+    assert [one.place for one in results_of(race)] == [0, 1]
+    view = race_view(race)
+    assert view is not None
+    assert (view.rungs, [one.rungs for one in view.contenders]) == (len(RUNGS) + 1, [len(RUNGS) + 1] * 2)
 
 
 async def test_a_skill_that_was_named_is_begun_like_the_winner_of_a_race() -> None:
     """Naming what a race would choose gives the same build; drafts in plain gear chose half of the damage."""
-    state = await heroic(["skill01"])
-    race = state.race
-    assert race is not None
+    _, race = await heroic(["skill01"])
     assert race.winner is not None
     found = race.winner.by_ascendancy
-    assert list(found) == ["Top", "Low", "None of these"], "the three likeliest, its own first"
+    assert list(found) == ["Low", "None of these", "Top"], "the three likeliest"
     assert found["Top"].dps > found["Low"].dps > found["None of these"].dps
-    assert sorted(one.rung for one in found.values()) == [len(RUNGS), len(RUNGS) + 1, len(RUNGS) + 1]
+    assert [one.rung for one in found.values()] == [len(RUNGS) + 1] * 3
     assert planned(race.winner).ascendancy == TOP
     assert race.winner.draft is not None
     assert race.winner.draft.ascendancy == "Top"
-    assert race.evaluations == state.construction.notes.evaluations <= race.allowed
-    several = (await heroic(["skill00", "skill01"])).race
-    assert several is not None
+    _, several = await heroic(["skill00", "skill01"])
     assert several.winner is not None
     assert several.winner.option.name == "skill01"
     assert several.winner.draft == race.winner.draft
