@@ -130,7 +130,8 @@ def against(loser: Contender, winner: Contender) -> str:
     if not rung:
         return ""
     own, best = loser.figures[rung - 1], winner.figures[rung - 1]
-    dear = "; it lacks more of what it needs or costs" if own.dps > best.dps and own.score < best.score else ""
+    ahead = own.dps > best.dps and own.dps * own.ehp > best.dps * best.ehp
+    dear = "; it lacks more of what it needs or costs" if ahead and own.score < best.score else ""
     return f"measured {figures(own)} against {figures(best)} as drafts, not finished builds (rung {rung}){dear}"
 
 

@@ -221,7 +221,7 @@ async def _ascended(
 
 
 async def begun(work: DraftWork) -> DraftResult:
-    """Begin the build as construct would, with the likeliest ascendancy; it is judged as finished builds are.
+    """Begin the build as construct would, with the ascendancy that is worth most; it is judged as finished builds are.
 
     That is with the curse or mark that helps it, with supports that it can pay for, and with ascendancy passives that
     are chosen again: before there are passives and gear, what protects is worth little.
@@ -233,8 +233,10 @@ async def begun(work: DraftWork) -> DraftResult:
     bare = await work.opened(supported)
     if bare.outputs.get(DPS, 0.0) <= 0:  # no passive and no item gives a rate to what has none
         return replace(_measured(bare), out=NO_RATE)
-    whole = await _paid(work.ctx, await in_turn(replace(work.ctx, blueprint=supported), (*FIRST[at:], HELPING)))
-    best, _, _ = await _ascended(replace(work, ascendancies=[work.ctx.plan.ascendancy]), whole)
+    first, choice, _ = await _ascended(work, supported)
+    ctx = replace(work.ctx, blueprint=first.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
+    whole = await _paid(ctx, await in_turn(ctx, (*FIRST[at + 1 :], HELPING)))
+    best, _, _ = await _ascended(replace(work, ascendancies=[choice]), whole)
     return replace(await _judged(work, best.blueprint), is_whole=True)
 
 

@@ -277,7 +277,9 @@ async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
     assert race.evaluations <= race.allowed
 
 
-LOW, NOTHING, FOURTH, GREAT = (changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Great"))
+LOW, NOTHING, FOURTH, HARDY, GREAT = (
+    changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Hardy", "Great")
+)
 HEROES = [LOW, NOTHING, TOP, FOURTH]
 
 
@@ -294,7 +296,7 @@ async def heroic(gems: list[str], sessions: int = 2, **heroes: Sequence[Ascendan
             ]
 
     known = hats()
-    for first, name, effect in ((600, "Low", "1 inc"), (650, "Great", "9 inc")):
+    for first, name, effect in ((600, "Low", "1 inc"), (650, "Hardy", "30 life"), (700, "Great", "6 inc")):
         known.nodes += [
             node(first, first + 1, kind="ascendancy_start", ascendancy=name),
             *(node(first + i, first + i + 1, mods=[effect], kind="notable", ascendancy=name) for i in range(1, 12)),
@@ -317,7 +319,7 @@ async def test_the_winner_of_several_skills_is_begun_with_each_of_its_ascendanci
     assert race.winner is not None
     assert race.winner.option.name == "skill09"
     found = race.winner.by_ascendancy
-    assert list(found) == ["Low", "None of these", "Top"], "the three likeliest"
+    assert list(found) == ["Top", "Low", "None of these"], "the three likeliest, its own first"
     assert [one.rung for one in found.values()] == [len(RUNGS) + 1] * 3
     assert max(found.values(), key=lambda one: one.score) == race.winner.by_defence["life with armour"]
     assert race.winner.figures[-1] == found["Top"]
@@ -329,19 +331,19 @@ async def test_the_winner_of_several_skills_is_begun_with_each_of_its_ascendanci
 
 async def test_a_begun_build_that_is_near_the_best_may_win_by_its_ascendancy() -> None:
     """Found at level 90: a crossbow's High Velocity Rounds came to more than the winner, with another ascendancy."""
-    _, race = await heroic(["skill10", "skill11"], skill10=[NOTHING, GREAT], skill11=[NOTHING, FOURTH])
+    _, race = await heroic(["skill12", "skill13"], skill12=[HARDY, GREAT], skill13=[FOURTH, GREAT])
     assert race.winner is not None
-    assert race.winner.option.name == "skill10"
+    assert race.winner.option.name == "skill12"
     (loser,) = [one for one in race.contenders if one is not race.winner]
     at = len(RUNGS) - 1
     assert race.winner.figures[at].score < loser.figures[at].score, "it was behind when both were begun"
     assert race.winner.figures[at + 1].score > loser.figures[at + 1].score
-    assert planned(race.winner).ascendancy == GREAT
+    assert planned(race.winner).ascendancy == HARDY, "of which plain gear has too little to show"
     assert race.winner.draft is not None
     assert loser.draft is None
     assert loser.by_defence == {}
     told = against(loser, race.winner)
-    assert told.endswith(f"(rung {len(RUNGS) + 1})"), "by what decided"
+    assert told.endswith(f"(rung {len(RUNGS) + 1})"), "by what decided: less damage, more life"
     assert [one.place for one in results_of(race)] == [0, 1]
     view = race_view(race)
     assert view is not None
@@ -353,7 +355,7 @@ async def test_a_skill_that_was_named_is_begun_like_the_winner_of_a_race() -> No
     _, race = await heroic(["skill01"])
     assert race.winner is not None
     found = race.winner.by_ascendancy
-    assert list(found) == ["Low", "None of these", "Top"], "the three likeliest"
+    assert list(found) == ["Top", "Low", "None of these"], "the three likeliest, its own first"
     assert found["Top"].dps > found["Low"].dps > found["None of these"].dps
     assert [one.rung for one in found.values()] == [len(RUNGS) + 1] * 3
     assert planned(race.winner).ascendancy == TOP
@@ -420,6 +422,12 @@ def test_figures_are_compared_at_the_last_rung_that_both_ran() -> None:
     told = against(ran("a", 50, 83_000), ran("b", 60, 120_000, 500_000))
     assert told == "measured 83.0k DPS / 35.0k EHP against 120k DPS / 35.0k EHP as drafts, not finished builds (rung 2)"
     assert against(changed(ran("a"), out=NO_RATE), ran("b", 1)) == NO_RATE
+    frail = [
+        DraftFigures(dps=90_000, ehp=20_000, score=0, rung=1),
+        DraftFigures(dps=90_000, ehp=34_000, score=0, rung=1),
+    ]
+    told = [against(changed(ran("a"), figures=[one]), ran("b", 80_000)) for one in frail]
+    assert [one.endswith("; it lacks more of what it needs or costs") for one in told] == [False, True]
 
 
 class Taught(NoMemory):
