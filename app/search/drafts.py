@@ -223,21 +223,25 @@ async def _ascended(
 async def begun(work: DraftWork) -> DraftResult:
     """Begin the build as construct would, with the ascendancy that is worth most; it is judged as finished builds are.
 
-    That is with the curse or mark that helps it, with supports that it can pay for, and with ascendancy passives that
-    are chosen again: before there are passives and gear, what protects is worth little.
+    That is with the curse or mark that helps it, and with supports that it can pay for.
     Before that drafts do not tell: with the same plain gear and few supports a quarterstaff dealt 9 % more than a wand
-    whose build has 30 % more damage and twice the effective hit points. Nor do ascendancies without passives and gear.
+    whose build has 30 % more damage and twice the effective hit points. Nor do ascendancies without passives and gear,
+    so they are compared again on what they have led to.
     """
     at = FIRST.index(ASCENDING)
     supported = (await in_turn(work.ctx, FIRST[:at])).blueprint
     bare = await work.opened(supported)
     if bare.outputs.get(DPS, 0.0) <= 0:  # no passive and no item gives a rate to what has none
         return replace(_measured(bare), out=NO_RATE)
-    first, choice, _ = await _ascended(work, supported)
+    first, choice, by_ascendancy = await _ascended(work, supported)
     ctx = replace(work.ctx, blueprint=first.blueprint, plan=replace(work.ctx.plan, ascendancy=choice))
     whole = await _paid(ctx, await in_turn(ctx, (*FIRST[at + 1 :], HELPING)))
-    best, _, _ = await _ascended(replace(work, ascendancies=[choice]), whole)
-    return replace(await _judged(work, best.blueprint), is_whole=True)
+    if len(by_ascendancy) < 2:
+        by_ascendancy = {}
+    else:
+        best, _, by_ascendancy = await _ascended(work, whole)
+        whole = best.blueprint
+    return replace(await _judged(work, whole), by_ascendancy=by_ascendancy, is_whole=True)
 
 
 async def _paid(ctx: SearchContext, made: StageResult) -> Blueprint:

@@ -28,7 +28,7 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.explore.race import FIELD, RaceDrafts, RaceExplore
+from app.phases.explore.race import CLEAR, FIELD, RaceDrafts, RaceExplore
 from app.phases.memory import digest_of, digest_with, race_memory_of, results_of
 from app.reasoning.base import ReasoningContext
 from app.search.base import Plan
@@ -277,40 +277,67 @@ async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
     assert race.evaluations <= race.allowed
 
 
-LOW, NOTHING, FOURTH, HARDY, GREAT = (
-    changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Hardy", "Great")
+LOW, NOTHING, FOURTH, STURDY, HARDY, GREAT = (
+    changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Sturdy", "Hardy", "Great")
 )
 HEROES = [LOW, NOTHING, TOP, FOURTH]
 
 
-async def heroic(gems: list[str], sessions: int = 2, **heroes: Sequence[AscendancyChoice]) -> tuple[BuildState, Race]:
-    """Return the state after a race in that world, and the race: of skills with four ascendancies, or those given."""
+class Heroic(Defended):
+    """A reasoner whose contenders may have these ascendancies."""
 
-    class Chosen(Defended):
-        async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
-            found = await super().contenders(ctx, most)
-            own = [list(heroes.get(one.option.name, HEROES)) for one in found]
-            return [
-                changed(one, ascendancies=few, answers={**one.answers, Q.ASCENDANCY: few[0]})
-                for one, few in zip(found, own, strict=True)
-            ]
+    def __init__(self, gems: Sequence[str], heroes: Sequence[AscendancyChoice]) -> None:
+        super().__init__(*gems)
+        self.heroes = list(heroes)
 
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        found = await super().contenders(ctx, most)
+        answer = {Q.ASCENDANCY: self.heroes[0]}
+        return [changed(one, ascendancies=self.heroes, answers={**one.answers, **answer}) for one in found]
+
+
+def halls() -> World:
+    """A world of hats whose ascendancies have passives."""
     known = hats()
-    for first, name, effect in ((600, "Low", "1 inc"), (650, "Hardy", "30 life"), (700, "Great", "6 inc")):
+    effects = {"Low": "1 inc", "Sturdy": "26 life", "Hardy": "30 life", "Great": "6 inc"}
+    for first, (name, effect) in zip(range(600, 800, 50), effects.items(), strict=True):
         known.nodes += [
             node(first, first + 1, kind="ascendancy_start", ascendancy=name),
             *(node(first + i, first + i + 1, mods=[effect], kind="notable", ascendancy=name) for i in range(1, 12)),
         ]
+    return known
+
+
+async def heroic(gems: list[str], sessions: int = 2) -> tuple[BuildState, Race]:
+    """Return the state after a race in that world of skills with four ascendancies, and the race."""
     phase = RaceExplore(Inner(), sessions)
     state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     for _ in range(7):
-        ctx = changed_context(context(ArithmeticEngine(known), state), Chosen(*gems))
+        ctx = changed_context(context(ArithmeticEngine(halls()), state), Heroic(gems, HEROES))
         state = BuildState.from_yaml((await phase.run(ctx)).state.to_yaml())
         if state.race is not None and state.race.over:
             assert state.race.winner is not None
             assert state.race.evaluations == state.construction.notes.evaluations <= state.race.allowed
             return state, state.race
     raise AssertionError("the race does not end")
+
+
+async def opposed(**others: AscendancyChoice) -> Race:
+    """Return the race of skills that were begun as Great once each was also begun with its other ascendancy."""
+    engine, phase = ArithmeticEngine(halls()), RaceExplore(Inner())
+    state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    contenders: list[Contender] = []
+    for gem, other in others.items():
+        begun = (await phase.run(changed_context(context(engine, state), Heroic([gem], [GREAT])))).state.race
+        assert begun is not None
+        (one,) = begun.contenders
+        drafts = [changed(one.figures[0], rung=rung) for rung in range(1, len(RUNGS))]
+        contenders.append(changed(one, ascendancies=[GREAT, other], figures=[*drafts, *one.figures]))
+    ready = changed(state, race=Race(contenders=contenders, rungs=len(RUNGS)))
+    race = (await phase.run(changed_context(context(engine, ready), Heroic(list(others), HEROES)))).state.race
+    assert race is not None
+    assert race.ascended
+    return race
 
 
 async def test_the_winner_of_several_skills_is_begun_with_each_of_its_ascendancies() -> None:
@@ -325,29 +352,38 @@ async def test_the_winner_of_several_skills_is_begun_with_each_of_its_ascendanci
     assert race.winner.figures[-1] == found["Top"]
     assert planned(race.winner).ascendancy == TOP
     (loser,) = [one for one in race.contenders if one is not race.winner]
-    assert (loser.by_ascendancy, len(loser.figures)) == ({}, len(RUNGS)), "nobody begins again what is far behind"
+    assert {one.rung for one in loser.by_ascendancy.values()} == {len(RUNGS)}, "nobody begins again what is far behind"
+    assert len(loser.figures) == len(RUNGS)
     assert (await heroic(["skill01", "skill09"], 1))[0] == state
 
 
 async def test_a_begun_build_that_is_near_the_best_may_win_by_its_ascendancy() -> None:
     """Found at level 90: a crossbow's High Velocity Rounds came to more than the winner, with another ascendancy."""
-    _, race = await heroic(["skill12", "skill13"], skill12=[HARDY, GREAT], skill13=[FOURTH, GREAT])
-    assert race.winner is not None
-    assert race.winner.option.name == "skill12"
-    (loser,) = [one for one in race.contenders if one is not race.winner]
-    at = len(RUNGS) - 1
-    assert race.winner.figures[at].score < loser.figures[at].score, "it was behind when both were begun"
-    assert race.winner.figures[at + 1].score > loser.figures[at + 1].score
-    assert planned(race.winner).ascendancy == HARDY, "of which plain gear has too little to show"
-    assert race.winner.draft is not None
-    assert loser.draft is None
-    assert loser.by_defence == {}
-    told = against(loser, race.winner)
-    assert told.endswith(f"(rung {len(RUNGS) + 1})"), "by what decided: less damage, more life"
+    race = await opposed(skill12=HARDY, skill13=FOURTH)
+    best, other = race.standing
+    assert best.option.name == "skill12"
+    at = len(RUNGS)
+    assert [len(one.figures) for one in (best, other)] == [at + 1] * 2
+    assert best.figures[at - 1].score < other.figures[at - 1].score, "it was behind when both were begun"
+    assert best.figures[at].score >= other.figures[at].score + CLEAR
+    assert planned(best).ascendancy == HARDY
+    assert best.draft is not None
+    assert other.draft is None
+    assert against(other, best).endswith(f"(rung {at + 1})"), "by what decided: more damage, less life"
     assert [one.place for one in results_of(race)] == [0, 1]
     view = race_view(race)
     assert view is not None
-    assert (view.rungs, [one.rungs for one in view.contenders]) == (len(RUNGS) + 1, [len(RUNGS) + 1] * 2)
+    assert (view.rungs, [one.rungs for one in view.contenders]) == (at + 1, [at + 1] * 2)
+
+
+async def test_who_began_best_is_overtaken_only_by_what_is_clearly_ahead() -> None:
+    race = await opposed(skill12=STURDY, skill13=FOURTH)
+    best, near = race.standing
+    assert best.option.name == "skill13"
+    assert [len(one.figures) for one in (best, near)] == [len(RUNGS) + 1, len(RUNGS)]
+    ahead = near.by_ascendancy["Sturdy"].score - best.figures[-1].score
+    assert 0 < ahead < CLEAR
+    assert against(near, best).endswith(f"(rung {len(RUNGS)})"), "of the rung that decided"
 
 
 async def test_a_skill_that_was_named_is_begun_like_the_winner_of_a_race() -> None:
@@ -426,8 +462,8 @@ def test_figures_are_compared_at_the_last_rung_that_both_ran() -> None:
         DraftFigures(dps=90_000, ehp=20_000, score=0, rung=1),
         DraftFigures(dps=90_000, ehp=34_000, score=0, rung=1),
     ]
-    told = [against(changed(ran("a"), figures=[one]), ran("b", 80_000)) for one in frail]
-    assert [one.endswith("; it lacks more of what it needs or costs") for one in told] == [False, True]
+    words = [against(changed(ran("a"), figures=[one]), ran("b", 80_000)) for one in frail]
+    assert [one.endswith("; it lacks more of what it needs or costs") for one in words] == [False, True]
 
 
 class Taught(NoMemory):
