@@ -85,8 +85,11 @@ class Race(Model):
         return sorted(self.contenders, key=lambda one: one.place)
 
     def near(self, within: float) -> list[Contender]:
-        """Return the begun builds that are at most so far (e-folds of the objective) behind the best, best first."""
-        begun = [one for one in self.standing if one.is_whole and not one.out]
+        """Return the begun builds that are at most so far (e-folds of the objective) behind the best, best first.
+
+        One without its draft, as an earlier version left all but the best, has nothing to be begun again from.
+        """
+        begun = [one for one in self.standing if one.is_whole and one.draft is not None and not one.out]
         return [one for one in begun if begun[0].figures[-1].score - one.figures[-1].score <= within]
 
     @property

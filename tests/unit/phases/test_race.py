@@ -322,8 +322,11 @@ async def heroic(gems: list[str], sessions: int = 2) -> tuple[BuildState, Race]:
     raise AssertionError("the race does not end")
 
 
-async def opposed(**others: AscendancyChoice) -> Race:
-    """Return the race of skills that were begun as Great once each was also begun with its other ascendancy."""
+async def opposed(kept: str = "", **others: AscendancyChoice) -> Race:
+    """Return the race of skills that were begun as Great once each was also begun with its other ascendancy.
+
+    `kept`: the one that has its draft still, empty = all.
+    """
     engine, phase = ArithmeticEngine(halls()), RaceExplore(Inner())
     state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     contenders: list[Contender] = []
@@ -332,7 +335,8 @@ async def opposed(**others: AscendancyChoice) -> Race:
         assert begun is not None
         (one,) = begun.contenders
         drafts = [changed(one.figures[0], rung=rung) for rung in range(1, len(RUNGS))]
-        contenders.append(changed(one, ascendancies=[GREAT, other], figures=[*drafts, *one.figures]))
+        draft = one.draft if kept in ("", gem) else None
+        contenders.append(changed(one, ascendancies=[GREAT, other], figures=[*drafts, *one.figures], draft=draft))
     ready = changed(state, race=Race(contenders=contenders, rungs=len(RUNGS)))
     race = (await phase.run(changed_context(context(engine, ready), Heroic(list(others), HEROES)))).state.race
     assert race is not None
@@ -374,6 +378,13 @@ async def test_a_begun_build_that_is_near_the_best_may_win_by_its_ascendancy() -
     view = race_view(race)
     assert view is not None
     assert (view.rungs, [one.rungs for one in view.contenders]) == (at + 1, [at + 1] * 2)
+
+
+async def test_a_begun_build_without_its_draft_is_not_begun_again() -> None:
+    """An earlier version kept the draft of the best alone before ascendancies were compared."""
+    race = await opposed(skill12=HARDY, skill13=FOURTH, kept="skill13")
+    best, other = race.standing
+    assert (best.option.name, other.by_ascendancy) == ("skill13", {})
 
 
 async def test_who_began_best_is_overtaken_only_by_what_is_clearly_ahead() -> None:
