@@ -347,9 +347,9 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
     `kept`: how many drafts are left when the race is over.
     """
     rung = race.rungs + 1
-    fine = sorted((one for one in ran if not one.out), key=lambda one: one.place)
+    fine = sum(not one.out for one in ran)
     is_last = rung == rungs
-    most = max(1, kept) if is_last else max(2, min(FIELD[race.rungs], -(-len(fine) // 2)))
+    most = max(1, kept) if is_last else max(2, min(FIELD[race.rungs], -(-fine // 2)))
     found = changed(_with(race, {one.option.name: one for one in ran}, evaluations), rungs=rung)
     if not fine:
         return _ended(found, kept)
