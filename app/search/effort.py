@@ -17,18 +17,19 @@ from app.search.skills.supports import SHORT_LIST
 class SearchLimits:
     """Bounds of the stages.
 
-    `growing`, `polishing`: the tree before and after there is gear. `gear_rounds`, `gear_again`: choices of all slots
-    together, when gear is fitted for good and when it is drafted; `gear_gap`: how far (relative) one may be from the
-    best of them on paper. `width`: sets of ascendancy passives that are kept
-    per point. `short_list`: how many supports go on after each was tried alone. `exchanges`: whether supports are
-    exchanged once a set is full. `uniques`: whether unique items that nobody named are tried. `all_jewels`: whether
-    affixes of jewels are tried that do not speak of the plan's words. `at_once`: whether attribute passives are
-    switched together. `anoints`: notables that are tried on the amulet. `jewels`: candidates that are
-    measured to give sockets other jewels than rare ones without a radius.
+    `growing`, `polishing`, `trading`: the tree before there is gear, with gear that was drafted, and with gear that
+    was fitted to it. `gear_rounds`, `gear_again`: choices of all slots together, when gear is fitted for good and
+    when it is drafted; `gear_gap`: how far (relative) one may be from the best of them on paper. `width`: sets of
+    ascendancy passives that are kept per point. `short_list`: how many supports go on after each was tried alone.
+    `exchanges`: whether supports are exchanged once a set is full. `uniques`: whether unique items that nobody
+    named are tried. `all_jewels`: whether affixes of jewels are tried that do not speak of the plan's words.
+    `at_once`: whether attribute passives are switched together. `anoints`: notables that are tried on the amulet.
+    `jewels`: candidates that are measured to give sockets other jewels than rare ones without a radius.
     """
 
     growing: TreeLimits
     polishing: TreeLimits
+    trading: TreeLimits
     gear_rounds: int = 4
     gear_again: int = 2
     gear_gap: float = 1e-3
@@ -50,6 +51,7 @@ LIMITS: Mapping[Effort, SearchLimits] = {
     Effort.QUICK: SearchLimits(
         growing=TreeLimits(reach=4, rounds=3, trials=0),
         polishing=TreeLimits(reach=4, rounds=1, trials=0),
+        trading=TreeLimits(trials=0),
         gear_rounds=1,
         gear_again=1,
         gear_gap=0.02,
@@ -63,11 +65,14 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         jewels=0,
     ),
     Effort.NORMAL: SearchLimits(
-        growing=TreeLimits(trials=2000), polishing=TreeLimits(reach=10, trials=4000, rate=WORTHWHILE)
+        growing=TreeLimits(trials=2000),
+        polishing=TreeLimits(reach=6, trials=4000, rate=WORTHWHILE),
+        trading=TreeLimits(reach=6, trials=2000, rate=WORTHWHILE),
     ),
     Effort.DEEP: SearchLimits(
         growing=TreeLimits(trials=4000),
         polishing=TreeLimits(reach=12, trials=40_000, chain=36, offers=64, shakes=(8, 16, 24, 32), moves=4),
+        trading=TreeLimits(reach=10, trials=4000),
         gear_rounds=6,
         gear_again=3,
         width=16,
@@ -75,8 +80,10 @@ LIMITS: Mapping[Effort, SearchLimits] = {
         jewels=3000,
     ),
 }
-"""Before there is gear a rough tree is enough (on Path of Building that of a quick build, `stages.table.roughly`);
-afterwards trades may look further than spending does."""
+"""Before there is gear a rough tree is enough (on Path of Building that of a quick build, `stages.table.roughly`).
+
+Trades of a normal build look six points far, with drafted gear and again with fitted gear: ten points far with drafted
+gear alone took as many evaluations and came to less (docs/tree.md)."""
 
 LEFT_OUT: Mapping[Effort, str] = {
     Effort.QUICK: (

@@ -135,6 +135,18 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     return StageResult(incumbent.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")
 
 
+async def trade_passives(ctx: SearchContext) -> StageResult:
+    """Trade passives once more for the gear that was fitted to them: it gives what some of them were taken for."""
+    incumbent = await _opened(ctx)
+    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].trading)
+    await search.fit(ctx.demands.floors.passive_points)
+    before = search.owned
+    await search.improve()
+    new = search.owned - before
+    label = f"better passives: {', '.join(_names(search.graph, new)) or 'small ones'}" if new else "no better passives"
+    return StageResult(incumbent.blueprint, label=label)
+
+
 async def settle_attributes(ctx: SearchContext) -> StageResult:
     """Let attribute passives give what requirements and support colours need."""
     incumbent = await Incumbent.open(ctx)

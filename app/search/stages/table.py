@@ -10,7 +10,7 @@ from app.search.base import SearchContext, StageResult
 from app.search.gear.loadout import draft_gear, optimise_gear
 from app.search.stages.foundation import found
 from app.search.stages.memory import keep_better, recollect
-from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes
+from app.search.stages.passives import ascend, finish, grow_tree, polish_tree, settle_attributes, trade_passives
 from app.search.stages.repair import mend_gear, mend_tree
 from app.search.stages.skills import (
     asked_skills,
@@ -115,6 +115,7 @@ STAGES: tuple[SearchStage, ...] = (
     _stage("refit_gear", "fitting gear again", optimise_gear, [], ["polish_tree"]),
     _stage("attributes", "settling attributes", settle_attributes, [Q.STAT_REQUIREMENTS], ["gear", "supports"]),
     _stage("refill_spirit", "reserving Spirit that is left", more_persistent_skills, [], ["spirit", "refit_gear"]),
+    _stage("trade_passives", "trading passives for the gear", trade_passives, [], ["refit_gear"]),
     _stage("groups", "skills for a purpose", further_skills, [], ["spirit", "helpers", "refit_gear"]),
     _stage("finish", "finishing touches", finish, Q),
 )

@@ -16,9 +16,9 @@ from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
 from app.search.skills.gems import gem
-from app.search.stages.passives import alternatives, banned_nodes
+from app.search.stages.passives import alternatives, banned_nodes, trade_passives
 from tests.fakes.arithmetic import World, active, node
-from tests.unit.search.conftest import PLAN, Context
+from tests.unit.search.conftest import FLOORS, PLAN, Context
 
 NODES = [
     node(1, 2, 3, 4, kind="start"),
@@ -51,6 +51,27 @@ async def test_a_tree_that_is_better_in_one_way_is_named_and_not_taken(context: 
 
 async def test_nothing_is_named_when_all_is_bought(context: Context) -> None:
     assert await alternatives(await search(context, 3)) == []
+
+
+@pytest.mark.parametrize(("held", "label"), [(3, "better passives: n2"), (2, "no better passives")])
+async def test_passives_are_traded_for_what_is_worn_by_now(context: Context, held: int, label: str) -> None:
+    """A passive that was the best before there was gear stays only while it is."""
+    nodes = [
+        node(1, 2, 3, kind="start"),
+        node(2, mods=["30 inc"], kind="notable"),
+        node(3, mods=["5 inc"], kind="notable"),
+    ]
+    ctx = context(World(nodes=nodes, gems=[active("zap")]), floors=changed(FLOORS, passive_points=1))
+    blueprint = changed(ctx.blueprint, nodes=[PassiveNode(id=held)])
+    await ctx.session.build(blueprint)
+    ctx = replace(ctx, blueprint=blueprint, notes=changed(ctx.notes, gear_made=True))
+    result = await trade_passives(ctx)
+    assert [one.id for one in result.blueprint.nodes] == [2]
+    assert result.label == label
+    wish = Invariant(field="with", value=[nodes[2].name], provenance=Provenance.EXPLICIT, reason="asked")
+    await ctx.session.build(blueprint)
+    named = await trade_passives(replace(ctx, invariants=InvariantSet(invariants=[wish])))
+    assert [one.id for one in named.blueprint.nodes] == [3]
 
 
 HEX = active("hex", tags=["curse"])
