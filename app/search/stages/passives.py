@@ -136,7 +136,12 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
 
 
 async def trade_passives(ctx: SearchContext) -> StageResult:
-    """Trade passives once more for the gear that was fitted to them: it gives what some of them were taken for."""
+    """Trade passives once more for the gear that was fitted to them: it gives what some of them were taken for.
+
+    Not where the engine estimates: there a normal build came out above a deep one, which stays where it is.
+    """
+    if ctx.engine.version.estimate:
+        return StageResult(ctx.blueprint, label="passives stay: the engine estimates")
     incumbent = await _opened(ctx)
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].trading)
     await search.fit(ctx.demands.floors.passive_points)
