@@ -104,13 +104,19 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
 
 async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
-    incumbent = await _opened(ctx)
-    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].growing)
-    await search.fit(ctx.demands.floors.passive_points)
-    await search.improve()
+    search, _ = await _spent(ctx, LIMITS[ctx.effort].growing)
     return StageResult(
-        incumbent.blueprint, label=f"{search.spent} of {ctx.demands.floors.passive_points} passive points spent"
+        search.incumbent.blueprint, label=f"{search.spent} of {ctx.demands.floors.passive_points} passive points spent"
     )
+
+
+async def _spent(ctx: SearchContext, limits: TreeLimits) -> tuple[TreeSearch, frozenset[int]]:
+    """Spend the level's points and trade them; return the search and what trades have bought."""
+    search = await tree_search(ctx, await _opened(ctx), limits)
+    await search.fit(ctx.demands.floors.passive_points)
+    before = search.owned
+    await search.improve()
+    return search, search.owned - before
 
 
 async def _opened(ctx: SearchContext) -> Incumbent:
@@ -142,14 +148,9 @@ async def trade_passives(ctx: SearchContext) -> StageResult:
     """
     if ctx.engine.version.estimate:
         return StageResult(ctx.blueprint, label="passives stay: the engine estimates")
-    incumbent = await _opened(ctx)
-    search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].trading)
-    await search.fit(ctx.demands.floors.passive_points)
-    before = search.owned
-    await search.improve()
-    new = search.owned - before
+    search, new = await _spent(ctx, LIMITS[ctx.effort].trading)
     label = f"better passives: {', '.join(_names(search.graph, new)) or 'small ones'}" if new else "no better passives"
-    return StageResult(incumbent.blueprint, label=label)
+    return StageResult(search.incumbent.blueprint, label=label)
 
 
 async def settle_attributes(ctx: SearchContext) -> StageResult:
