@@ -250,14 +250,24 @@ def spending_of(
 
 
 def with_marginals(rows: Sequence[Spending], values: Mapping[str, Sequence[NextBest]], metric: str) -> list[Spending]:
-    """Return the rows with the worth of one more unit for the metric, where it was measured."""
+    """Return the rows with the worth of one more unit, where it was measured.
+
+    It is told for the metric, or for the other one where nothing more gains in it: a further jewel for defences is one.
+    """
     found = []
     for row in rows:
-        ranked = sorted(values.get(row.budget, ()), key=lambda best: (-best.of(metric), best.name))
         if row.budget not in values:
             found.append(row)
             continue
-        best = ranked[0] if ranked and ranked[0].of(metric) > 0 else None
-        marginal, next_best = (round(best.of(metric), 6), best.name) if best else (0.0, "")
-        found.append(changed(row, metric=metric, marginal=marginal, next_best=next_best))
+        told = {each: _highest(values[row.budget], each) for each in (metric, EHP if metric == DPS else DPS)}
+        which = next((each for each, best in told.items() if best is not None), metric)
+        best = told[which]
+        marginal, next_best = (round(best.of(which), 6), best.name) if best else (0.0, "")
+        found.append(changed(row, metric=which, marginal=marginal, next_best=next_best))
     return found
+
+
+def _highest(values: Sequence[NextBest], metric: str) -> NextBest | None:
+    """Return what gains most in the metric; None where nothing gains."""
+    gaining = [best for best in values if best.of(metric) > 0]
+    return min(gaining, key=lambda best: (-best.of(metric), best.name), default=None)
