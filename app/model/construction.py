@@ -41,7 +41,8 @@ class Recollection(Model):
 class OtherTree(Model):
     """A measured tree of the same cost that was not chosen, though it is better at its `aim`.
 
-    `dps` per second, `ehp` hit points; `given_back` and `bought` name passives.
+    `dps` per second, `ehp` hit points; `given_back` and `bought` name passives. `changes` make it of the build;
+    in a finished build figures and changes are those of its file.
     """
 
     aim: str
@@ -49,6 +50,7 @@ class OtherTree(Model):
     ehp: float
     given_back: list[str] = Field(default_factory=list)
     bought: list[str] = Field(default_factory=list)
+    changes: list[Change] = Field(default_factory=list)
 
 
 class Advice(Model):

@@ -82,14 +82,17 @@ async def _tried(incumbent: Incumbent, named: Sequence[Named]) -> list[NextBest]
 
 
 def _best(incumbent: Incumbent, name: str, tried: Mapping[str, float], units: float) -> NextBest:
-    return NextBest(name, _gain(incumbent.outputs, tried, DPS), _gain(incumbent.outputs, tried, EHP), units)
+    return NextBest(
+        name, relative_gain(incumbent.outputs, tried, DPS), relative_gain(incumbent.outputs, tried, EHP), units
+    )
 
 
 def _useful(found: Sequence[NextBest]) -> list[NextBest]:
     return [best for best in found if max(best.damage, best.life) > LEAST]
 
 
-def _gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> float:
+def relative_gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> float:
+    """Return by how much a figure is higher with what was tried; 0 where there was none."""
     before = base.get(key, 0.0)
     return tried.get(key, 0.0) / before - 1 if before > 0 else 0.0
 

@@ -10,6 +10,8 @@ import yaml
 
 from app.core.errors import EngineRefused
 from app.engine.base import Engine
+from app.model.state import BuildState
+from app.model.stats import DPS, EHP
 from tests.reading.build_file import BuildFile, Names, Passive, with_loadout, with_main, with_part
 from tests.reading.reader import Reader, sections_of, sections_of_markdown
 
@@ -73,14 +75,36 @@ def faults_in(told: Told, file: BuildFile) -> list[str]:
     drafts = [
         (one["dps"], one["ehp"])
         for way in race.get("contenders", [])
-        for one in (*way["figures"], *way["by_ascendancy"].values())
+        for one in (*way["figures"], *way["by_ascendancy"].values(), *way["by_defence"].values())
     ]
     return [*Reader(file, sections, drafts).whole(), *stale, *_alike(told, sections, file)]
 
 
 async def faults_of(engine: Engine, told: Told) -> list[str]:
     """Return everything that is told and is not in the file, calculated anew by fresh sessions."""
-    return faults_in(told, await file_of(engine, told))
+    return [*faults_in(told, await file_of(engine, told)), *await _other_trees(engine, told)]
+
+
+async def _other_trees(engine: Engine, told: Told) -> list[str]:
+    """Return which trees that were not chosen come to something else on the file, or are told with other figures."""
+    state = BuildState.from_yaml(told.state)
+    trees, faults = state.construction.notes.tree_alternatives, []
+    for tree in trees:
+        async with engine.session() as session:
+            await session.load(told.xml)
+            now, other = await session.what_if([[], tree.changes], [DPS, EHP])
+        if not other or any(abs(other[key] - had) > 0.001 * had for key, had in ((DPS, tree.dps), (EHP, tree.ehp))):
+            faults.append(f"passives for {tree.aim} come to {other}, not {tree.dps} and {tree.ehp}")
+        else:
+            gains = (other[DPS] / now[DPS] - 1, other[EHP] / now[EHP] - 1)
+            said = "{:+.1%} damage with {:+.1%} effective hit points".format(*gains)
+            others = [one for sub in state.sub_problems.values() if sub.decision for one in sub.decision.alternatives]
+            if not any(
+                one.name.startswith(f"other passives for {tree.aim}: ") and said in (one.rejected_because or "")
+                for one in others
+            ):
+                faults.append(f"passives for {tree.aim} are not told to be {said}")
+    return faults
 
 
 async def _parts(engine: Engine, xml: bytes) -> list[dict[str, float]]:

@@ -9,23 +9,37 @@ from dataclasses import dataclass, replace
 from app.conflicts.case import case_of
 from app.core.errors import EngineError
 from app.model.base import changed
+from app.model.construction import OtherTree
 from app.model.experiments import Spending
 from app.model.moves import Locks
 from app.model.names import Effort, SubProblemName, Trigger
 from app.model.state import BuildState
-from app.model.stats import DPS, EHP
+from app.model.stats import DPS, EHP, Stats
 from app.model.sub_problems import Decision, Option, SubProblem
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
-from app.phases.validate.story import as_built, grounds_in, read_with_grounds, with_grounds, with_story
+from app.phases.validate.story import (
+    ONE_MORE,
+    OTHER_PASSIVES,
+    as_built,
+    grounds_in,
+    read_with_grounds,
+    with_grounds,
+    with_story,
+)
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
-from app.search.opportunity_cost import NextBest, marginal_values, spending_of, with_marginals
+from app.search.opportunity_cost import NextBest, marginal_values, relative_gain, spending_of, with_marginals
 from app.search.passives.graph import loaded_graph
 from app.search.sessions import USUAL, LoadedSession, open_parallel
+from app.search.stages.passives import alternatives_now
 
 _log = logging.getLogger(__name__)
 _ENDS = frozenset({Trigger.VALIDATED, Trigger.GAVE_UP})
 _ABOUT_LIFE = frozenset({SubProblemName.SURVIVABILITY, SubProblemName.STAT_REQUIREMENTS})
+_ABOUT_TREES = {
+    "more damage": SubProblemName.DAMAGE_SCALING,
+    "more effective hit points": SubProblemName.SURVIVABILITY,
+}
 _WORDS = {DPS: "damage", EHP: "effective hit points"}
 
 
@@ -74,15 +88,27 @@ async def accounted(ctx: PhaseContext) -> BuildState:
     assert state.blueprint is not None
     assert state.stats is not None
     own_group = state.blueprint.main_group
-    values, main = ({}, own_group) if ctx.request.effort is Effort.QUICK else await _measured(ctx)
+    found = Measures({}, [], own_group) if ctx.request.effort is Effort.QUICK else await _measured(ctx)
     gems = {gem.id: gem for gem in await ctx.engine.facts.gems()}
-    rows = spending_of(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, main)
-    subs = {name: _told(sub, rows.get(name, []), values) for name, sub in state.sub_problems.items()}
-    return changed(state, sub_problems=subs)
+    rows = spending_of(state.blueprint, state.stats, state.inspection, ctx.demands.floors, gems, found.main)
+    notes = changed(state.construction.notes, tree_alternatives=found.trees)
+    subs = {name: _told(sub, rows.get(name, []), found, state.stats) for name, sub in state.sub_problems.items()}
+    return changed(state, sub_problems=subs, construction=changed(state.construction, notes=notes))
 
 
-async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
-    """Measure one more unit of each budget on the finished file, and return the group whose damage counts."""
+@dataclass(frozen=True)
+class Measures:
+    """What was measured on the finished file: `values` of one more unit by budget, other trees that are better at one
+    thing, and `main`, the 1-based group whose damage counts.
+    """
+
+    values: Mapping[str, Sequence[NextBest]]
+    trees: list[OtherTree]
+    main: int
+
+
+async def _measured(ctx: PhaseContext) -> Measures:
+    """Measure one more unit of each budget and the other trees on the finished file."""
     state = ctx.state
     assert ctx.xml is not None
     assert state.blueprint is not None
@@ -95,20 +121,19 @@ async def _measured(ctx: PhaseContext) -> tuple[dict[str, list[NextBest]], int]:
         )
         searching = search_context(ctx, plan_of(state.sub_problems), loaded, state.blueprint)
         incumbent = await Incumbent.open(searching)
-        return await marginal_values(searching, incumbent, graph, main), main
+        trees = await alternatives_now(incumbent, state.construction.notes.tree_alternatives)
+        return Measures(await marginal_values(searching, incumbent, graph, main), trees, main)
 
 
-def _told(sub: SubProblem, rows: Sequence[Spending], values: Mapping[str, Sequence[NextBest]]) -> SubProblem:
+def _told(sub: SubProblem, rows: Sequence[Spending], found: Measures, stats: Stats) -> SubProblem:
     assert sub.decision is not None
     metric = EHP if sub.name in _ABOUT_LIFE else DPS
-    spending = with_marginals(rows, values, metric)
+    spending = with_marginals(rows, found.values, metric)
     # Put the best use that was given up among the alternatives, one per budget.
-    others = [option for option in sub.decision.alternatives if not option.name.startswith(_ONE_MORE)]
+    others = [one for one in sub.decision.alternatives if not one.name.startswith((ONE_MORE, OTHER_PASSIVES))]
     given_up = [_given_up(sub.decision, row) for row in spending if row.next_best]
+    given_up += [_other_passives(sub.decision, t, stats) for t in found.trees if _ABOUT_TREES[t.aim] is sub.name]
     return changed(sub, decision=changed(sub.decision, spending=list(spending), alternatives=[*others, *given_up]))
-
-
-_ONE_MORE = "one more of "
 
 
 def _given_up(decision: Decision, row: Spending) -> Option:
@@ -117,9 +142,21 @@ def _given_up(decision: Decision, row: Spending) -> Option:
     left = row.available is None or row.spent < row.available
     why = "not taken: it is spent on what helps more, or kept free" if left else f"all {budget} are spent"
     return Option(
-        name=f"{_ONE_MORE}{budget}: {row.next_best}",
+        name=f"{ONE_MORE}{budget}: {row.next_best}",
         choice=decision.choice,
         score=row.marginal,
         reason=f"measured on the finished build: {gain:+.2%} {metric} per unit",
         rejected_because=why,
+    )
+
+
+def _other_passives(decision: Decision, tree: OtherTree, stats: Stats) -> Option:
+    bought, given_back = (", ".join(names) or "small ones" for names in (tree.bought, tree.given_back))
+    tried = {DPS: tree.dps, EHP: tree.ehp}
+    damage, life = (relative_gain(stats.values, tried, key) for key in (DPS, EHP))
+    return Option(
+        name=f"{OTHER_PASSIVES}{tree.aim}: {bought} instead of {given_back}",
+        choice=decision.choice,
+        reason=f"measured on the finished build: {damage:+.1%} damage, {life:+.1%} effective hit points",
+        rejected_because=f"{damage:+.1%} damage with {life:+.1%} effective hit points is worth less as a whole",
     )

@@ -112,7 +112,9 @@ def _against(option: Option, grounds: Grounds) -> Option:
 
 REASON_CUT = "The language model chose this; its reason does not fit the finished build."
 
-_ONE_MORE = "one more of "
+ONE_MORE, OTHER_PASSIVES = "one more of ", "other passives for "
+"""How alternatives begin that change a part of the finished file."""
+
 _METRICS = {"dps": DPS, "ehp": EHP}
 
 
@@ -242,7 +244,7 @@ def is_in_file(case: Case, option: Option) -> bool:
 
     An option whose figures are a plan's, as all of requirements and some of resources are, says nothing of the file.
     """
-    if option.name.startswith(_ONE_MORE):
+    if option.name.startswith((ONE_MORE, OTHER_PASSIVES)):
         return False
     used = {gem.gem_id for group in case.blueprint.groups if group.enabled for gem in group.gems if gem.enabled}
     match option.choice:
@@ -272,7 +274,7 @@ def _priced(wish: WishOutcome, state: BuildState) -> WishOutcome:
     if not known:
         return wish
     best = max(known, key=lambda row: (row.marginal or 0.0, row.next_best))
-    step = f"one more of {best.budget.replace('_', ' ')} ({best.next_best}) gives {best.marginal or 0.0:+.1%}"
+    step = f"{ONE_MORE}{best.budget.replace('_', ' ')} ({best.next_best}) gives {best.marginal or 0.0:+.1%}"
     return changed(wish, nearest=f"{wish.nearest}; {step}, measured")
 
 

@@ -283,8 +283,8 @@ class TreeSearch:
     def _words(self, nodes: Iterable[int]) -> float:
         return sum(self._hint(self.graph.nodes[node]) for node in nodes)
 
-    async def variant(self, objective: Objective) -> tuple[frozenset[int], Outputs] | None:
-        """Return the passives and numbers of a tree of the same cost that suits another objective better, or None.
+    async def variant(self, objective: Objective) -> tuple[TreeDraft, Outputs] | None:
+        """Return a tree of the same cost that suits another objective better, with its numbers, or None.
 
         Nothing is committed.
         """
@@ -302,7 +302,7 @@ class TreeSearch:
         best = max(range(len(scores)), key=lambda i: (scores[i], -i), default=None)
         if best is None or scores[best] <= objective.score(self.incumbent.outputs) + EPSILON:
             return None
-        return drafts[best].owned, measured[best]
+        return drafts[best], measured[best]
 
     async def worths(self) -> dict[int, float]:
         """Return the score lost without each owned passive alone."""

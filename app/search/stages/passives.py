@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from app.engine.base import Outputs
 from app.knowledge.named import named_in
 from app.knowledge.roles import SECOND
 from app.knowledge.uniques import helps_at_times
@@ -21,7 +22,7 @@ from app.search.gear.anoint import anoint
 from app.search.gear.jewels import JewelChoice, JewelSearch, JewelSockets
 from app.search.gear.unique_jewels import holds_named, named_jewels, seat_named
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import LEFT_TO_GEAR, objective_for
+from app.search.objective import LEFT_TO_GEAR, Objective, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.effects import Sockets
@@ -41,8 +42,11 @@ from app.search.skills.further import labelled, left_out, measured_roles, withou
 from app.search.skills.gems import by_id
 from app.search.stages.skills import named_skills
 
-AIMS = (("more damage", DPS, 2.5, 1.0), ("more effective hit points", EHP, 1.0, 2.5))
-"""Name, the number that must grow, and how much more damage and effective hit points count."""
+AIMS: Mapping[str, tuple[str, float, float]] = {
+    "more damage": (DPS, 2.5, 1.0),
+    "more effective hit points": (EHP, 1.0, 2.5),
+}
+"""By name, the number that must grow, and how much more damage and effective hit points count."""
 
 WORTH_NAMING = 1.02
 """An alternative must raise its number at least this much."""
@@ -53,23 +57,48 @@ _NAMED = frozenset({"notable", "keystone", "socket"})
 async def alternatives(search: TreeSearch) -> list[OtherTree]:
     """Return measured trees of the same cost that are better in one way and not chosen; the search's tree stays."""
     found: list[OtherTree] = []
-    objective, now = search.incumbent.objective, search.incumbent.outputs
-    for aim, metric, damage, life in AIMS:
-        damage_weight, ehp_weight = objective.damage_weight * damage, objective.ehp_weight * life
-        variant = await search.variant(replace(objective, damage_weight=damage_weight, ehp_weight=ehp_weight))
-        if variant is None or variant[1].get(metric, 0.0) < WORTH_NAMING * now.get(metric, 0.0):
+    for aim in AIMS:
+        variant = await search.variant(_aimed(search.incumbent.objective, aim))
+        if variant is None or not _is_worth_naming(aim, variant[1], search.incumbent.outputs):
             continue
-        owned, outputs = variant
+        draft, outputs = variant
         found.append(
             OtherTree(
                 aim=aim,
                 dps=outputs.get(DPS, 0.0),
                 ehp=outputs.get(EHP, 0.0),
-                given_back=_names(search.graph, search.owned - owned),
-                bought=_names(search.graph, owned - search.owned),
+                given_back=_names(search.graph, search.owned - draft.owned),
+                bought=_names(search.graph, draft.owned - search.owned),
+                changes=search.changes_to(draft),
             )
         )
     return found
+
+
+async def alternatives_now(incumbent: Incumbent, trees: Sequence[OtherTree]) -> list[OtherTree]:
+    """Return those of the trees that can still be had, with what they come to now.
+
+    They are better at their aim, as they were when they were found, and worth less as a whole.
+    """
+    found: list[OtherTree] = []
+    for tree, now in zip(trees, await incumbent.outputs_of([tree.changes for tree in trees]), strict=True):
+        aimed = _aimed(incumbent.objective, tree.aim)
+        is_better = bool(now) and aimed.score(now) > aimed.score(incumbent.outputs)
+        is_better = is_better and incumbent.objective.score(now) < incumbent.score
+        if is_better and _is_worth_naming(tree.aim, now, incumbent.outputs):
+            found.append(changed(tree, dps=now.get(DPS, 0.0), ehp=now.get(EHP, 0.0)))
+    return found
+
+
+def _aimed(objective: Objective, aim: str) -> Objective:
+    _, damage, life = AIMS[aim]
+    damage_weight, ehp_weight = objective.damage_weight * damage, objective.ehp_weight * life
+    return replace(objective, damage_weight=damage_weight, ehp_weight=ehp_weight)
+
+
+def _is_worth_naming(aim: str, other: Outputs, now: Outputs) -> bool:
+    metric, _, _ = AIMS[aim]
+    return other.get(metric, 0.0) >= WORTH_NAMING * now.get(metric, 0.0) > 0
 
 
 def _names(graph: PassiveGraph, nodes: Iterable[int]) -> list[str]:
@@ -135,10 +164,9 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
     await search.fit(ctx.demands.floors.passive_points)
     helped = await LargeMoves(search, search.limits.moves).improve()
-    notes = StageNotes(tree_alternatives=await alternatives(search))
     await seat_named(ctx, incumbent)
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
-    return StageResult(incumbent.blueprint, notes, label=f"passive tree improved {helped} times, {jewels} jewels")
+    return StageResult(incumbent.blueprint, label=f"passive tree improved {helped} times, {jewels} jewels")
 
 
 async def trade_passives(ctx: SearchContext) -> StageResult:
@@ -150,7 +178,8 @@ async def trade_passives(ctx: SearchContext) -> StageResult:
         return StageResult(ctx.blueprint, label="passives stay: the engine estimates")
     search, new = await _spent(ctx, LIMITS[ctx.effort].trading)
     label = f"better passives: {', '.join(_names(search.graph, new)) or 'small ones'}" if new else "no better passives"
-    return StageResult(search.incumbent.blueprint, label=label)
+    notes = StageNotes(tree_alternatives=await alternatives(search))
+    return StageResult(search.incumbent.blueprint, notes, label=label)
 
 
 async def settle_attributes(ctx: SearchContext) -> StageResult:

@@ -52,6 +52,13 @@ def told(name: Q, choice: Choice, *others: Option, plan: str = "the plan", **bui
     return found
 
 
+def test_what_changes_a_part_of_the_file_stays_among_what_was_not_chosen() -> None:
+    names = ["one more of rune sockets: Iron Rune", "other passives for more damage: Pure Power instead of Melding"]
+    pool = SurvivabilityChoice(pool="life")
+    found = told(Q.SURVIVABILITY, pool, option("life", pool), *(option(name, pool) for name in names))
+    assert [one.name for one in found.alternatives] == names
+
+
 def test_spirit_is_what_reserves_it_and_nothing_of_it_was_not_chosen() -> None:
     found = told(
         Q.SPIRIT_ALLOCATION,

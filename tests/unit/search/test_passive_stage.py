@@ -16,7 +16,7 @@ from app.search.incumbent import Incumbent
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.tree import TreeSearch
 from app.search.skills.gems import gem
-from app.search.stages.passives import alternatives, banned_nodes, trade_passives
+from app.search.stages.passives import alternatives, alternatives_now, banned_nodes, trade_passives
 from tests.fakes.arithmetic import World, active, node
 from tests.unit.search.conftest import FLOORS, PLAN, Context
 
@@ -51,6 +51,16 @@ async def test_a_tree_that_is_better_in_one_way_is_named_and_not_taken(context: 
 
 async def test_nothing_is_named_when_all_is_bought(context: Context) -> None:
     assert await alternatives(await search(context, 3)) == []
+
+
+async def test_a_named_tree_is_measured_again_on_what_became_of_the_build(context: Context) -> None:
+    made = await search(context, 1)
+    (named,) = await alternatives(made)
+    assert (named.aim, named.bought, named.given_back) == ("more effective hit points", ["n3"], ["n2"])
+    assert await alternatives_now(made.incumbent, [named]) == [named]
+    assert await alternatives_now(made.incumbent, [changed(named, changes=[])]) == [], "no other tree"
+    await made.incumbent.commit(named.changes)
+    assert await alternatives_now(made.incumbent, [named]) == [], "it has it by now"
 
 
 @pytest.mark.parametrize(("held", "label"), [(3, "better passives: n2"), (2, "no better passives")])
