@@ -11,8 +11,11 @@ from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
 
-RACED: Final = "Measured on drafts (before the last rung with the same plain gear; not finished builds"
+RACED: Final = "Measured on drafts ("
 """What a fact of the race begins with; whoever tells its figures must say that they are those of drafts."""
+
+DRAFTED: Final = f"{RACED}on the first two rungs with the same plain gear; not finished builds"
+"""How such a fact goes on: what its figures are measured on."""
 
 
 class Contender(Model):
@@ -122,7 +125,7 @@ def raced(race: Race) -> str:
     """Return every figure that the race measured, as one fact."""
     drafts = ((*one.figures, *one.by_ascendancy.values(), *one.by_defence.values()) for one in race.contenders)
     own = [found for few in drafts for found in few]
-    return f"{RACED}): {'; '.join(figures(found) for found in own)}."
+    return f"{DRAFTED}): {'; '.join(figures(found) for found in own)}."
 
 
 def against(loser: Contender, winner: Contender) -> str:

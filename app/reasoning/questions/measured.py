@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from app.model.base import changed
 from app.model.names import SubProblemName
-from app.model.race import RACED, Contender, against, figures
+from app.model.race import DRAFTED, Contender, against, figures
 from app.model.sub_problems import DeliveryChoice, Discovery, DraftFigures, Option
 from app.reasoning.questions.brief import Brief
 
@@ -90,5 +90,5 @@ def told_of_race(brief: Brief, name: SubProblemName) -> list[Discovery]:
     if len(measured) < 2:
         return []
     lines = [f"{one}: {figures(found)} (rung {found.rung})" for one, found in measured.items()]
-    text = f"{RACED}, {race.evaluations} evaluations; a higher rung came further): {'; '.join(lines)}."
+    text = f"{DRAFTED}, {race.evaluations} evaluations; a higher rung came further): {'; '.join(lines)}."
     return [Discovery(sub_problem=name, fact=text, source="race", measured=measured)]
