@@ -31,15 +31,14 @@ from app.search.incumbent import Incumbent, strongest_group, trial_prefix
 from app.search.opportunity_cost import NextBest, marginal_values, relative_gain, spending_of, with_marginals
 from app.search.passives.graph import loaded_graph
 from app.search.sessions import USUAL, LoadedSession, open_parallel
-from app.search.stages.passives import alternatives_now
+from app.search.stages.passives import AIMS, alternatives_now
 
 _log = logging.getLogger(__name__)
 _ENDS = frozenset({Trigger.VALIDATED, Trigger.GAVE_UP})
 _ABOUT_LIFE = frozenset({SubProblemName.SURVIVABILITY, SubProblemName.STAT_REQUIREMENTS})
-_ABOUT_TREES = {
-    "more damage": SubProblemName.DAMAGE_SCALING,
-    "more effective hit points": SubProblemName.SURVIVABILITY,
-}
+_ABOUT_TREES = {DPS: SubProblemName.DAMAGE_SCALING, EHP: SubProblemName.SURVIVABILITY}
+"""The question whose answer a tree is another one to, by the number that is higher with it."""
+
 _WORDS = {DPS: "damage", EHP: "effective hit points"}
 
 
@@ -132,7 +131,8 @@ def _told(sub: SubProblem, rows: Sequence[Spending], found: Measures, stats: Sta
     # Put the best use that was given up among the alternatives, one per budget.
     others = [one for one in sub.decision.alternatives if not one.name.startswith((ONE_MORE, OTHER_PASSIVES))]
     given_up = [_given_up(sub.decision, row) for row in spending if row.next_best]
-    given_up += [_other_passives(sub.decision, t, stats) for t in found.trees if _ABOUT_TREES[t.aim] is sub.name]
+    trees = [tree for tree in found.trees if _ABOUT_TREES[AIMS[tree.aim][0]] is sub.name]
+    given_up += [_other_passives(sub.decision, tree, stats) for tree in trees]
     return changed(sub, decision=changed(sub.decision, spending=list(spending), alternatives=[*others, *given_up]))
 
 
