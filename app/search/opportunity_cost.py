@@ -82,19 +82,17 @@ async def _tried(incumbent: Incumbent, named: Sequence[Named]) -> list[NextBest]
 
 
 def _best(incumbent: Incumbent, name: str, tried: Mapping[str, float], units: float) -> NextBest:
-    return NextBest(
-        name, relative_gain(incumbent.outputs, tried, DPS), relative_gain(incumbent.outputs, tried, EHP), units
-    )
+    return NextBest(name, *relative_gains(incumbent.outputs, tried), units)
 
 
 def _useful(found: Sequence[NextBest]) -> list[NextBest]:
     return [best for best in found if max(best.damage, best.life) > LEAST]
 
 
-def relative_gain(base: Mapping[str, float], tried: Mapping[str, float], key: str) -> float:
-    """Return by how much a figure is higher with what was tried; 0 where there was none."""
-    before = base.get(key, 0.0)
-    return tried.get(key, 0.0) / before - 1 if before > 0 else 0.0
+def relative_gains(base: Mapping[str, float], tried: Mapping[str, float]) -> tuple[float, float]:
+    """Return by how much damage and effective hit points are higher with what was tried; 0 where there was none."""
+    damage, life = (tried.get(key, 0.0) / base[key] - 1 if base.get(key, 0.0) > 0 else 0.0 for key in (DPS, EHP))
+    return damage, life
 
 
 async def _passives(incumbent: Incumbent, graph: PassiveGraph, nodes: Mapping[int, NodeFact]) -> list[NextBest]:

@@ -88,22 +88,19 @@ async def faults_of(engine: Engine, told: Told) -> list[str]:
 async def _other_trees(engine: Engine, told: Told) -> list[str]:
     """Return which trees that were not chosen come to something else on the file, or are told with other figures."""
     state = BuildState.from_yaml(told.state)
-    trees, faults = state.construction.notes.tree_alternatives, []
-    for tree in trees:
+    others = [one for sub in state.sub_problems.values() if sub.decision for one in sub.decision.alternatives]
+    faults = []
+    for tree in state.construction.notes.tree_alternatives:
         async with engine.session() as session:
             await session.load(told.xml)
             now, other = await session.what_if([[], tree.changes], [DPS, EHP])
         if not other or any(abs(other[key] - had) > 0.001 * had for key, had in ((DPS, tree.dps), (EHP, tree.ehp))):
             faults.append(f"passives for {tree.aim} come to {other}, not {tree.dps} and {tree.ehp}")
-        else:
-            gains = (other[DPS] / now[DPS] - 1, other[EHP] / now[EHP] - 1)
-            said = "{:+.1%} damage with {:+.1%} effective hit points".format(*gains)
-            others = [one for sub in state.sub_problems.values() if sub.decision for one in sub.decision.alternatives]
-            if not any(
-                one.name.startswith(f"other passives for {tree.aim}: ") and said in (one.rejected_because or "")
-                for one in others
-            ):
-                faults.append(f"passives for {tree.aim} are not told to be {said}")
+            continue
+        said = f"{other[DPS] / now[DPS] - 1:+.1%} damage with {other[EHP] / now[EHP] - 1:+.1%} effective hit points"
+        about = [one for one in others if one.name.startswith(f"other passives for {tree.aim}: ")]
+        if not any(said in (one.rejected_because or "") for one in about):
+            faults.append(f"passives for {tree.aim} are not told to be {said}")
     return faults
 
 

@@ -28,7 +28,7 @@ from app.phases.validate.story import (
 )
 from app.search.base import plan_of
 from app.search.incumbent import Incumbent, strongest_group, trial_prefix
-from app.search.opportunity_cost import NextBest, marginal_values, relative_gain, spending_of, with_marginals
+from app.search.opportunity_cost import NextBest, marginal_values, relative_gains, spending_of, with_marginals
 from app.search.passives.graph import loaded_graph
 from app.search.sessions import USUAL, LoadedSession, open_parallel
 from app.search.stages.passives import AIMS, alternatives_now
@@ -152,8 +152,7 @@ def _given_up(decision: Decision, row: Spending) -> Option:
 
 def _other_passives(decision: Decision, tree: OtherTree, stats: Stats) -> Option:
     bought, given_back = (", ".join(names) or "small ones" for names in (tree.bought, tree.given_back))
-    tried = {DPS: tree.dps, EHP: tree.ehp}
-    damage, life = (relative_gain(stats.values, tried, key) for key in (DPS, EHP))
+    damage, life = relative_gains(stats.values, {DPS: tree.dps, EHP: tree.ehp})
     return Option(
         name=f"{OTHER_PASSIVES}{tree.aim}: {bought} instead of {given_back}",
         choice=decision.choice,

@@ -21,8 +21,8 @@ def test_what_gains_most_in_the_metric_is_told() -> None:
 
 
 def test_gains_count_per_unit_and_equal_ones_by_name() -> None:
-    whole, half = NextBest("Herald", damage=0.04, life=0.0, units=30), NextBest("Aura", damage=0.04, life=0.0, units=30)
-    assert told(whole, half) == (DPS, round(0.04 / 30, 6), "Aura")
+    herald, aura = (NextBest(name, damage=0.04, life=0.0, units=30) for name in ("Herald", "Aura"))
+    assert told(herald, aura) == (DPS, round(0.04 / 30, 6), "Aura")
 
 
 def test_what_helps_only_otherwise_is_not_told_as_worth_nothing() -> None:
