@@ -167,6 +167,7 @@ async def dressed(engine: Engine, owner: OwnersBuild, tier: GearTier, sessions: 
         physical_hit=NO_FLOOR,
         elemental_hit=NO_FLOOR,
         recovery=NO_FLOOR,
+        chaos_resistance=NO_FLOOR,
     )
     demands = Demands(level=owner.blueprint.level, gear=tier, goal=Goal.ALL_ROUND, hardcore=False, floors=floors)
     async with open_parallel(engine, None, Sharing(sessions)) as parallel:

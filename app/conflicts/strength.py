@@ -12,9 +12,10 @@ from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.blueprint import SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
-from app.model.demands import Floor
+from app.model.demands import Floor, column_for
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import (
+    CHAOS_RESISTANCE,
     COOLDOWN_S,
     EHP,
     ELEMENTAL_HITS,
@@ -68,6 +69,20 @@ def resistances(case: Case) -> list[BuildConflict]:
         evidence = Evidence(required=floor.good, available=value, unit="percent")
         found.append(conflict(kind, severity, element.lower(), message, suggestions, evidence))
     return found
+
+
+def chaos_resistance(case: Case) -> list[BuildConflict]:
+    """Chaos resistance below what three quarters of real players have is told: no build fails by it alone."""
+    value, least = case.stats.values.get(CHAOS_RESISTANCE), case.demands.floors.chaos_resistance.least
+    if value is None or least <= 0 or value >= least:
+        return []
+    missing = least - value
+    values = Details(element="chaos", required=least, measured=value, missing=missing)
+    more = advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, f"{missing:.0f}% more on gear", values)
+    players, share = column_for(case.level, case.demands.gear), "half" if case.demands.hardcore else "three quarters"
+    message = f"Chaos resistance is {value:.0f}%: {share} of real players ({players.column}) have {least:.0f}% or more."
+    evidence = Evidence(required=least, available=value, unit="percent")
+    return [conflict(ConflictType.RESISTANCE_GAP, Severity.WARNING, "chaos", message, [more], evidence)]
 
 
 def damage(case: Case) -> list[BuildConflict]:

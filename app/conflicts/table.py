@@ -30,6 +30,7 @@ from app.conflicts.resources import main_skill_sustained, spirit_within_pool
 from app.conflicts.roots import with_causes, with_roles
 from app.conflicts.strength import (
     called_minions,
+    chaos_resistance,
     damage,
     effective_hit_points,
     largest_hits,
@@ -73,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     no_engine_warning,
     # strength
     resistances,
+    chaos_resistance,
     effective_hit_points,
     largest_hits,
     recovery_in_fights,

@@ -55,8 +55,8 @@ class GearLimits(Model):
 class Floors(Model):
     """All quantitative demands on one build.
 
-    Resistances in percent; hits in hit points: the largest physical hit that is survived, and the largest of the
-    element that hurts most; `recovery` in hit points per second.
+    Resistances in percent: `resistance` that of each element; hits in hit points: the largest physical hit that is
+    survived, and the largest of the element that hurts most; `recovery` in hit points per second.
     """
 
     dps: Floor
@@ -64,6 +64,7 @@ class Floors(Model):
     physical_hit: Floor = NO_FLOOR
     elemental_hit: Floor = NO_FLOOR
     recovery: Floor = NO_FLOOR
+    chaos_resistance: Floor = NO_FLOOR
     resistance: Floor
     ascendancy_points: int
     gear: GearLimits
@@ -186,7 +187,7 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
 
     A floor is the lower quartile and the median of the column. Defences begin higher for bosses, whose hits are larger,
     and highest in hardcore, where the first death is the last. Below level 60 there are no player figures; those of
-    level 60 to 75 are scaled by (level / 60) squared.
+    level 60 to 75 are scaled by (level / 60) squared, and no chaos resistance is asked for.
     """
     column = column_for(level, gear)
     scale = growth(level)
@@ -200,6 +201,7 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
         physical_hit=defence(column.physical_hit),
         elemental_hit=defence(column.fire_hit),
         recovery=defence(column.recovery),
+        chaos_resistance=_raised(column.chaos_resistance, Goal.ALL_ROUND, hardcore) if scale == 1.0 else NO_FLOOR,
         resistance=_resistance(level),
         ascendancy_points=_ascendancy_points(level),
         gear=gear_limits(gear, level),
@@ -240,7 +242,7 @@ def _resistance(level: int) -> Floor:
 def owned(demands: Demands) -> Demands:
     """Return the demands on somebody's own character: on its way it need not have the resistances of a plan of ours."""
     resistance = _scaled(_resistance(demands.level), growth(demands.level))
-    return changed(demands, floors=changed(demands.floors, resistance=resistance))
+    return changed(demands, floors=changed(demands.floors, resistance=resistance, chaos_resistance=NO_FLOOR))
 
 
 def gear_limits(gear: GearTier, level: int) -> GearLimits:

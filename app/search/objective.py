@@ -57,6 +57,9 @@ HIT_SHARE = 0.5
 NO_RECOVERY = (1.0, 0.5)
 """Price of no recovery at all: for what lacks to `least`, and for what lacks to `good`."""
 
+CHAOS_LACK = 0.01
+"""Price of one percent of chaos resistance below its floor: more than an ordinary line of an item gives otherwise."""
+
 SLOWNESS = 2.0
 """Price of standing still; a tenth slower costs a tenth of it."""
 
@@ -117,7 +120,6 @@ HITS_AND_RECOVERY, TARGETS = "hits and recovery", "targets"
 
 _GUARD_WEIGHT = {Guard.RESISTANCE: 4.0, Guard.SUSTAIN: 4.0, Guard.SPIRIT: 8.0, Guard.ATTRIBUTES: 4.0}
 ALL_GUARDS = frozenset(Guard)
-_ATTRIBUTES = tuple(Attribute)
 LEFT_TO_GEAR = (Guard.RESISTANCE, Guard.ATTRIBUTES)
 """What gear sees to: while there is none yet, it would tell builds apart by what they all get."""
 
@@ -180,8 +182,9 @@ class Objective:
         }
 
     def weakness(self, outputs: Mapping[str, float]) -> float:
-        """Return what weak hits and missing recovery cost, 0 or less; a figure that is not there costs nothing."""
-        floors, price = self.floors, 0.0
+        """Return what weak hits, missing recovery and chaos resistance cost; a figure that is not there costs none."""
+        floors = self.floors
+        price = -CHAOS_LACK * self.chaos_gap(outputs) if CHAOS_RESISTANCE in outputs else 0.0
         if PHYSICAL_HIT in outputs:
             price += HIT_SHARE * lack(outputs[PHYSICAL_HIT], floors.physical_hit)
         if ELEMENTAL_HITS[0] in outputs:
@@ -193,6 +196,11 @@ class Objective:
             if RECOVERY_METRICS[0] in outputs and wanted > 0:
                 price -= cost * max(0.0, 1.0 - recovery(outputs) / wanted)
         return price
+
+    def chaos_gap(self, outputs: Mapping[str, float]) -> float:
+        """Return the percent of chaos resistance that are missing; none where nobody asks, or gear still sees to it."""
+        least = self.floors.chaos_resistance.least if Guard.RESISTANCE in self.guards else 0.0
+        return max(0.0, least - outputs.get(CHAOS_RESISTANCE, 0.0)) if least > 0 else 0.0
 
     def missed(self, outputs: Mapping[str, float]) -> float:
         """Return the price of the minima and targets that are not reached; 0 when all are.
@@ -243,7 +251,7 @@ class Objective:
 
     def attribute_gaps(self, outputs: Mapping[str, float]) -> dict[Attribute, tuple[float, float]]:
         """Return per attribute what is needed and how many points of it are missing."""
-        needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in _ATTRIBUTES}
+        needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in Attribute}
         return {a: (need, max(0.0, need - outputs.get(ATTRIBUTE_METRICS[a], 0.0))) for a, need in needs.items()}
 
     def short_attribute(self, outputs: Mapping[str, float]) -> Attribute | None:

@@ -55,8 +55,8 @@ class RequirementsQuestion(QuestionKind[RequirementsAnswer]):
     def decide(self, brief: Brief) -> Decision:
         """Ask for what the decided skills and weapon need; conflicts raise it."""
         base, resistances = _needed(brief), dict.fromkeys(_ELEMENTS, ELEMENTAL_RESISTANCE_CAP)
-        if brief.demands.gear.has_rarities and brief.demands.level >= 76:
-            resistances["chaos"] = 30
+        if wanted := round(brief.demands.floors.chaos_resistance.least):
+            resistances["chaos"] = wanted
         chosen = self.fresh(brief, self._raised(brief, base, resistances))
         more = {name: value + 20 for name, value in base.items()}
         spare = _option(more, resistances, "more than the build needs")

@@ -20,11 +20,11 @@ from scipy.sparse import coo_array
 
 from app.model.blueprint import GearItem
 from app.model.names import Effort
-from app.model.stats import ATTRIBUTE_METRICS, RESISTANCES
+from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, RESISTANCES
 from app.search.effort import LIMITS
 from app.search.gear.pool import GearOption, SlotPool, has
 from app.search.gear.values import ASKED, FLAT, PAID_WITH, RECOVERY, OptionValues, Values
-from app.search.objective import HIT_SHARE, NO_RECOVERY, Objective, lack_segments, segments
+from app.search.objective import CHAOS_LACK, HIT_SHARE, NO_RECOVERY, Objective, lack_segments, segments
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -202,11 +202,13 @@ def _slot_rows(programme: _Programme, pool: SlotPool, columns: Mapping[GearOptio
 def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[GearOption, int]) -> None:
     """Price what is missing of each flat figure; a base that is chosen must have its attribute requirement met.
 
-    What pays for the skill, and recovery, is counted from the latest measurement, the rest from the plain build.
+    What pays for the skill, recovery and chaos resistance are counted from the latest measurement, the rest from the
+    plain build.
     """
     attributes = {metric: attribute for attribute, metric in ATTRIBUTE_METRICS.items()}
     back = sum(NO_RECOVERY) * problem.objective.ehp_weight / max(problem.objective.floors.recovery.good, 1.0)
-    penalties = {**PENALTIES, **dict.fromkeys(attributes, ATTRIBUTE_PENALTY), RECOVERY: back}
+    chaos = CHAOS_LACK * problem.objective.ehp_weight
+    penalties = {**PENALTIES, **dict.fromkeys(attributes, ATTRIBUTE_PENALTY), RECOVERY: back, CHAOS_RESISTANCE: chaos}
     asked = [key for key in sorted(problem.demands.least) if key.startswith(ASKED)]
     penalties |= {key: _price(problem, key) for key in asked}
     for key in (*FLAT, *asked):
@@ -214,7 +216,7 @@ def _demand_rows(programme: _Programme, problem: GearProblem, columns: Mapping[G
         attribute = attributes.get(key)
         if least is None and attribute is None:
             continue
-        latest = key in (*PAID_WITH, RECOVERY, *asked)
+        latest = key in (*PAID_WITH, RECOVERY, CHAOS_RESISTANCE, *asked)
         worth, items = (problem.worth, problem.worn) if latest else (problem.plain, problem.plain_items)
         entries, start = _sum_over(problem, columns, worth, items, partial(_flat, key))
         if key in asked and least is not None:

@@ -15,7 +15,7 @@ from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Change, Equip, GearItem
 from app.model.facts import BaseFact, UniqueFact
 from app.model.names import Attribute
-from app.model.stats import ATTRIBUTE_METRICS, REQUIREMENT_METRICS, RESISTANCES, ItemFinding
+from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, REQUIREMENT_METRICS, RESISTANCES, ItemFinding
 from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.model import LEAST_GAP, GearProblem, Minima, choose
@@ -134,10 +134,12 @@ class GearSearch:
         return [Equip(item=item) for item in items if item != worn[item.slot]]
 
     def demands(self) -> Minima:
-        """Return what gear must bring the build to: capped resistances, attributes, recovery, what guards ask for."""
+        """Return what gear must bring the build to: resistances, attributes, recovery, what guards ask for."""
         objective = self.incumbent.objective
         least = dict.fromkeys(RESISTANCES, objective.floors.resistance.good)
         least |= {RECOVERY: objective.floors.recovery.good}
+        if (chaos := objective.floors.chaos_resistance.least) > 0:
+            least |= {CHAOS_RESISTANCE: chaos}
         least |= dict.fromkeys(("Spirit",) if Guard.SPIRIT in objective.guards else (), 0.0)
         least |= dict.fromkeys(("MANA", "LIFE") if Guard.SUSTAIN in objective.guards else (), 0.0)
         least |= {ATTRIBUTE_METRICS[a]: objective.required.get(a, 0.0) for a in Attribute}

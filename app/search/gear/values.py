@@ -12,6 +12,7 @@ from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Equip, GearIt
 from app.model.demands import FIGHT_S
 from app.model.stats import (
     ATTRIBUTE_METRICS,
+    CHAOS_RESISTANCE,
     DPS,
     EHP,
     FREE_SPIRIT,
@@ -33,7 +34,7 @@ PAID_WITH = ("Spirit", "MANA", "LIFE")
 RECOVERY = "RECOVERY"
 """Hit points that come back per second; a share of the pool, so it depends on all else that is worn."""
 
-FLAT = (*RESISTANCES, *ATTRIBUTE_METRICS.values(), *PAID_WITH, RECOVERY)
+FLAT = (*RESISTANCES, CHAOS_RESISTANCE, *ATTRIBUTE_METRICS.values(), *PAID_WITH, RECOVERY)
 """Figures that add up over items: percent, attribute points, Spirit, what is left to pay the skill with, recovery."""
 
 
@@ -78,7 +79,7 @@ def values_of(outputs: Outputs, objective: Objective) -> Values:
 
     MANA is what pool and flask hold beyond `FIGHT_S` seconds of the main skill's net cost; LIFE is net life per second.
     """
-    flat = {key: outputs.get(key, 0.0) for key in (*RESISTANCES, *ATTRIBUTE_METRICS.values())}
+    flat = {key: outputs.get(key, 0.0) for key in (*RESISTANCES, CHAOS_RESISTANCE, *ATTRIBUTE_METRICS.values())}
     flat["Spirit"] = outputs.get(FREE_SPIRIT, 0.0)
     flat["MANA"] = outputs.get("ManaUnreserved", 0.0) + objective.flask_mana - FIGHT_S * _drain(outputs, "mana")
     flat["LIFE"] = -_drain(outputs, "life")

@@ -146,5 +146,6 @@ def _loss(objective: Objective, now: Outputs, outputs: Outputs) -> Loss:
 
     before, after = objective.shortfalls(now), objective.shortfalls(outputs)
     unmet = any(after[guard] > before[guard] + EPSILON for guard in before)
+    unmet = unmet or objective.chaos_gap(outputs) > objective.chaos_gap(now) + EPSILON
     slower = outputs.get(MOVEMENT, 1.0) < now.get(MOVEMENT, 1.0) - EPSILON
     return Loss(damage=share(DPS), ehp=share(EHP), needed=unmet or slower)

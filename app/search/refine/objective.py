@@ -139,6 +139,7 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
             physical_hit=NO_FLOOR,
             elemental_hit=NO_FLOOR,
             recovery=NO_FLOOR,
+            chaos_resistance=NO_FLOOR,
         ),
         damage_weight=damage,
         ehp_weight=life,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.conflicts.case import Case
-from app.conflicts.strength import UNEXPLAINED
+from app.conflicts.strength import UNEXPLAINED, chaos_resistance
 from app.conflicts.table import RULES, find_conflicts, related
 from app.model.base import changed
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
@@ -259,6 +259,26 @@ def test_cheaper_supports_are_not_suggested_twice(case: MakeCase) -> None:
 def test_elemental_resistance(case: MakeCase, element: str, level: int, value: int, expected: Severity | None) -> None:
     found = verdicts(case(level=level, values={f"{element}Resist": value}))
     assert found == ({f"resistance_gap/{element.lower()}": expected} if expected else {})
+
+
+@pytest.mark.parametrize(
+    ("level", "hardcore", "value", "told"),
+    [
+        (85, False, 20.0, "three quarters of real players (level 76-89) have 21% or more"),
+        (85, False, 21.0, None),
+        (85, True, 31.0, "half of real players (level 76-89) have 32% or more"),
+        (70, False, -7.0, "three quarters of real players (level 60-75) have 9% or more"),
+        (59, False, -7.0, None),
+    ],
+)
+def test_low_chaos_resistance_is_told(
+    case: MakeCase, level: int, hardcore: bool, value: float, told: str | None
+) -> None:
+    made = case(level=level, values={"ChaosResist": value})
+    floors = floors_for(level, GearTier.MID, hardcore=hardcore)
+    found = chaos_resistance(replace(made, demands=changed(made.demands, hardcore=hardcore, floors=floors)))
+    assert [one.severity for one in found] == ([WARNING] if told else [])
+    assert all(one.message == f"Chaos resistance is {value:.0f}%: {told}." for one in found)
 
 
 def test_too_little_resistance_makes_missing_hit_points_a_symptom(case: MakeCase) -> None:

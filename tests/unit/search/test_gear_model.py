@@ -173,6 +173,20 @@ def test_of_equals_one_is_chosen_and_always_the_same() -> None:
     assert len(found[0].keys() & set(names)) == 1
 
 
+def test_chaos_resistance_is_had_for_a_little_and_up_to_its_floor() -> None:
+    """A line of 12 % is worth a tenth, so it goes before one that gives less and not before one that gives more."""
+    effects = {"chaos": damage(0.0, ChaosResist=12.0), "more": damage(0.0, ChaosResist=12.0)}
+
+    def gloves(least: float, gain: float) -> set[str]:
+        slots = pool([affix("chaos"), affix("more"), affix("hits")], per_side=2)
+        found = chosen(problem([slots], effects | {"hits": damage(gain)}, {"ChaosResist": least}))
+        return found.keys() - {"Light Mitts"}
+
+    assert gloves(24.0, 0.05) == {"chaos", "more"}
+    assert "hits" in gloves(24.0, 0.3)
+    assert "hits" in gloves(12.0, 0.05)
+
+
 def test_of_equal_slots_one_serves_and_always_the_same() -> None:
     pools = [pool([affix("ward")], slot) for slot in ("Boots", "Gloves")]
     asked = problem(pools, {"ward": damage(0.0, FireResist=30.0)}, {"FireResist": 30.0})

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.model.demands import Floor
-from app.model.names import Attribute, Demand, Goal
+from app.model.demands import Floor, floors_for
+from app.model.names import Attribute, Demand, GearTier, Goal
 from app.model.stats import MOVEMENT
 from app.model.sub_problems import Constraint, RequirementsChoice, ScalingChoice, SurvivabilityChoice
 from app.search.objective import METRICS, Guard, Objective, lack, lack_segments, objective_for, sustain_gap, worth
@@ -118,6 +118,21 @@ def test_recovery_counts_whatever_it_comes_from() -> None:
     regenerated, recharged = none | {"LifeRegenRecovery": enough}, none | {"EnergyShieldRecharge": enough}
     assert OBJECTIVE.score(none) < OBJECTIVE.score(regenerated) == OBJECTIVE.score(recharged)
     assert OBJECTIVE.score(regenerated) == OBJECTIVE.score(none | {"LifeRegenRecovery": 5 * enough})
+
+
+def test_low_chaos_resistance_costs_once_gear_has_seen_to_it() -> None:
+    least = FLOORS.chaos_resistance.least
+    enough, none = GOOD | {"ChaosResist": least}, GOOD | {"ChaosResist": 0.0}
+    assert 0.0 < OBJECTIVE.score(enough) - OBJECTIVE.score(none) < 1.0
+    assert OBJECTIVE.score(enough) == OBJECTIVE.score(GOOD | {"ChaosResist": 75.0})
+    assert (OBJECTIVE.chaos_gap(none), OBJECTIVE.chaos_gap(enough)) == (least, 0.0)
+    drafted = OBJECTIVE.without(Guard.RESISTANCE)
+    assert drafted.score(none) == drafted.score(enough)
+
+
+def test_where_nobody_asks_for_chaos_resistance_less_than_none_costs_nothing() -> None:
+    early = Objective(floors_for(45, GearTier.STARTER))
+    assert early.score(GOOD | {"ChaosResist": -20.0}) == early.score(GOOD | {"ChaosResist": 0.0})
 
 
 def test_the_lines_of_what_is_lacking_are_what_it_costs() -> None:
