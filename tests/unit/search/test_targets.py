@@ -11,7 +11,7 @@ from app.knowledge.styles import CRITICAL_CHANCE
 from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import Invariant, InvariantSet
-from app.model.demands import Floor, asked_pool, demands_of
+from app.model.demands import NO_FLOOR, Floor, asked_pool, demands_of
 from app.model.names import Demand, Effort, Provenance
 from app.model.stats import EHP
 from app.model.sub_problems import Constraint
@@ -204,7 +204,9 @@ CHAOS = [affix("pure", "suffix", "20 chaos"), affix("blue", "prefix", "50 mana")
 
 async def dressed(context: Context, **targets: float) -> tuple[SearchContext, dict[str, float]]:
     made = World(nodes=[node(1, kind="start")], gems=[active("zap")], bases=[AMULET, HELMET], affixes=[*RIVALS, *CHAOS])
-    ctx = replace(context(made), invariants=asked(**targets))
+    ctx = context(made)
+    floors = changed(ctx.demands.floors, chaos_resistance=NO_FLOOR)
+    ctx = replace(ctx, invariants=asked(**targets), demands=changed(ctx.demands, floors=floors))
     await optimise_gear(ctx)
     return ctx, (await ctx.session.stats()).values
 
