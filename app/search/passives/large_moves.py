@@ -50,7 +50,11 @@ HOPE = 0.05
 ASIDE = ((0.8, 3), (1.15, 1), (0.9, 3), (1.3, 1))
 """Demands scaled for a while, and for how many chains of trades: lower ones make room for damage, higher for life."""
 
-EHP_WEIGHTS = (0.1, 1.0)
+MOST_GROWN = 2
+"""Of the trees that are grown anew, so many are improved: those that are best after trades."""
+
+EVEN = 1.0
+EHP_WEIGHTS = (0.1, EVEN, 0.3, 3.0, 10.0)
 """What effective hit points are worth beside damage while a tree is grown anew without demands."""
 
 
@@ -64,7 +68,7 @@ class LargeMoves:
     search: TreeSearch
     most: int
     others: list[Blueprint] = field(default_factory=list)
-    _grown: set[frozenset[int]] = field(default_factory=set)
+    _grown: set[tuple[frozenset[int], frozenset[int]]] = field(default_factory=set)
     _rested: set[int] = field(default_factory=set)
 
     async def improve(self) -> int:
@@ -72,7 +76,6 @@ class LargeMoves:
         before = self.search.accepted
         await self.search.improve()
         if self.most:
-            await self._regrown(frozenset(n for n in self._keystones if n in self.search.fixed))
             await self._in_turn((self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed))
         return self.search.accepted - before
 
@@ -85,8 +88,9 @@ class LargeMoves:
             failed = 0 if await move() else failed + 1
 
     async def _rooted(self) -> bool:
-        """Grow the whole tree anew around the keystones it has, once: the gear and all else may rest on them."""
-        return await self._regrown(self._keystones)
+        """Grow the whole tree anew around nothing, and around the keystones it has: all else may rest on them."""
+        freely = await self._regrown(self._keystones & self.search.fixed)
+        return await self._regrown(self._keystones) or freely
 
     @property
     def _keystones(self) -> frozenset[int]:
@@ -95,27 +99,42 @@ class LargeMoves:
         return frozenset(n for n in self.search.owned | stay if nodes[n].kind == "keystone")
 
     async def _regrown(self, kept: frozenset[int]) -> bool:
-        """Grow the whole tree anew around what is kept, for damage first and for both, without demands.
+        """Grow the whole tree anew around what is kept, in several ways, and improve the most promising of them.
 
-        Once for each set that is kept; return whether that was better.
+        Ways: what life is worth beside damage, and limbs that it must do without. On what is known of passives a tree
+        takes some fifteen trials. Once for each tree and set that is kept; return whether that was better.
         """
-        if kept in self._grown:
+        search = self.search
+        if (kept, search.owned) in self._grown:
             return False
-        self._grown.add(kept)
-        ways = [partial(self._grow, kept, weight) for weight in EHP_WEIGHTS]
-        return any([await self._tried(grow, hope=math.inf) for grow in ways if self.search.is_unspent])
+        self._grown.add((kept, search.owned))
+        before, accepted, points = search.incumbent.blueprint, search.accepted, search.spent
+        await search.learn(FAR, anew=False)
+        limbs = await asyncio.to_thread(_limbs, search.planner, search.draft())
+        ways = [*((weight, frozenset[int]()) for weight in EHP_WEIGHTS), *((EVEN, limb - kept) for limb in limbs)]
+        grown: list[tuple[float, Blueprint]] = []
+        for weight, without in ways:
+            if search.is_unspent:
+                await self._grow(kept, weight, without)
+                await search.trade()
+                found = (search.score, search.incumbent.blueprint)
+                grown += [found] if search.spent <= points and found not in grown else []
+                await search.rewind(before)
+        search.accepted = accepted
+        best = [one for _, one in sorted(grown, key=lambda found: -found[0])[:MOST_GROWN]]
+        return any([await self._tried(partial(search.rewind, one), hope=math.inf) for one in best if search.is_unspent])
 
-    async def _grow(self, kept: frozenset[int], weight: float) -> None:
+    async def _grow(self, kept: frozenset[int], weight: float, without: frozenset[int]) -> None:
         """Give everything back but what is kept, and spend the points anew with no demands, for damage and for life.
 
-        `weight`: what effective hit points are worth beside damage. Where the ways to what is kept cost more than the
-        points there are, the tree ends with more.
+        `weight`: what effective hit points are worth beside damage; `without`: passives that are not bought. Where the
+        ways to what is kept cost more than the points there are, the tree ends with more.
         """
         points, objective = self.search.spent, self.search.incumbent.objective
         free = replace(bare(objective), ehp_weight=weight * objective.damage_weight)
-        with self._leaning(free), self._fixing(kept):
+        with self._leaning(free), self._fixing(kept, without):
             await self.search.clear()
-            await self.search.fit(points)
+            await self.search.fit(points, anew=False)
 
     async def _elsewhere(self) -> bool:
         """Make the first move to another region, or to a far passive, that is better."""
@@ -229,11 +248,11 @@ class LargeMoves:
             search.limits = limits
 
     @contextmanager
-    def _fixing(self, nodes: frozenset[int]) -> Iterator[None]:
-        """Give these back for nothing meanwhile."""
+    def _fixing(self, nodes: frozenset[int], banned: frozenset[int] = frozenset()) -> Iterator[None]:
+        """Give these back for nothing meanwhile, and buy none that is banned."""
         search, fixed, planner = self.search, self.search.fixed, self.search.planner
         search.fixed = fixed | nodes
-        search.planner = replace(planner, fixed=planner.fixed | nodes, corrections=[])
+        search.planner = replace(planner, fixed=planner.fixed | nodes, banned=planner.banned | banned, corrections=[])
         try:
             yield
         finally:

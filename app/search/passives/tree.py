@@ -114,11 +114,14 @@ class TreeSearch:
     def _short(self, vector: Vector) -> Attribute | None:
         return short_attribute(self.incumbent.objective, vector)
 
-    async def spend(self, points: int) -> int:
-        """Spend points round by round, measuring anew in between; return the points that nothing could take."""
+    async def spend(self, points: int, *, anew: bool = True) -> int:
+        """Spend points round by round, measuring in between; return the points that nothing could take.
+
+        `anew`: as for `learn`.
+        """
         share = max(8, -(-points // self.limits.rounds))
         while points > 0:
-            await self.learn()
+            await self.learn(anew=anew)
             steps = await asyncio.to_thread(self.planner.grown, self.draft(), points)
             if not steps:
                 return points
@@ -137,14 +140,17 @@ class TreeSearch:
         emptied = [change for node in gone for change in self.sockets.left(node)]
         await self.incumbent.commit([Deallocate(nodes=gone), *emptied])
 
-    async def fit(self, points: int) -> None:
-        """Make the tree hold the fixed passives and cost exactly the points there are, where possible."""
-        await self.secure(points)
+    async def fit(self, points: int, *, anew: bool = True) -> None:
+        """Make the tree hold the fixed passives and cost exactly the points there are, where possible.
+
+        `anew`: as for `learn`.
+        """
+        await self.secure(points, anew=anew)
         if self.spent > points:
             await self.shrink(self.spent - points)
-        await self.spend(points - self.spent)
+        await self.spend(points - self.spent, anew=anew)
 
-    async def secure(self, points: int) -> None:
+    async def secure(self, points: int, *, anew: bool = True) -> None:
         """Buy the fixed passives that are not owned, whatever is there; points spent beyond `points` are to be freed.
 
         Where the tree as it is leads to them on a longer way than there are points, all of it is given back.
@@ -152,7 +158,7 @@ class TreeSearch:
         missing = self.fixed & self.graph.nodes.keys() - self.owned
         if not missing:
             return
-        await self.learn()
+        await self.learn(anew=anew)
         draft = self.draft()
         secured = self._leading(draft, missing)
         if len(self.graph.ways_to(self.fixed, secured.owned) & self.graph.bought) > points:
