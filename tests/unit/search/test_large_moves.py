@@ -162,7 +162,7 @@ async def test_with_large_moves_a_tree_is_never_worse_and_often_better(context: 
     gained = [more - less for more, less in zip(moved, without, strict=True)]
     assert min(gained) >= -1e-9
     assert sum(gain > 1e-3 for gain in gained) >= 3
-    assert sum(gained) > 0.5, "trees that are grown anew for 15 trials each gain as much as those that are measured anew"
+    assert sum(gained) > 0.5
     assert await score_of(context, 3, 2) == moved[3], "the same tree again"
 
 
