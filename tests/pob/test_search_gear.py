@@ -53,10 +53,10 @@ CASES: dict[str, tuple[AscendancyChoice, str, list[str], list[str], int, GearTie
         85,
         GearTier.MID,
     ),
-    "bow with a unique in mid gear": (
-        AscendancyChoice(class_name="Ranger", ascendancy="Deadeye"),
-        "Electrocuting Arrow",
-        ["Bow"],
+    "spear with a unique in mid gear": (
+        AscendancyChoice(class_name="Huntress", ascendancy="Amazon"),
+        "Primal Strikes",
+        ["Spear"],
         ["evasion"],
         90,
         GearTier.MID,
