@@ -24,7 +24,7 @@ from app.model.anchors import Column, column_at
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, SWAP, Blueprint, Change, GearItem
 from app.model.constraints import InvariantSet
-from app.model.demands import ELEMENTAL_RESISTANCE_CAP, NO_FLOOR, Demands, Floor, floors_for
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP, Demands, Floor, floors_for, without_defences
 from app.model.facts import BaseFact
 from app.model.moves import Locks
 from app.model.names import GearTier, Goal
@@ -160,14 +160,10 @@ async def _row(engine: Engine, owner: OwnersBuild, sessions: int) -> dict[str, A
 async def dressed(engine: Engine, owner: OwnersBuild, tier: GearTier, sessions: int) -> dict[str, float | None]:
     """Return DPS and EHP with our rares of the tier, as ratios to the owner's."""
     floors = changed(
-        floors_for(owner.blueprint.level, tier),
+        without_defences(floors_for(owner.blueprint.level, tier)),
         dps=_like(owner.outputs.get(DPS, 0.0)),
         ehp=_like(owner.outputs.get(EHP, 0.0)),
         resistance=_like(min(ELEMENTAL_RESISTANCE_CAP, *(owner.outputs.get(key, 0.0) for key in RESISTANCES))),
-        physical_hit=NO_FLOOR,
-        elemental_hit=NO_FLOOR,
-        recovery=NO_FLOOR,
-        chaos_resistance=NO_FLOOR,
     )
     demands = Demands(level=owner.blueprint.level, gear=tier, goal=Goal.ALL_ROUND, hardcore=False, floors=floors)
     async with open_parallel(engine, None, Sharing(sessions)) as parallel:

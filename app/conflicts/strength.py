@@ -73,10 +73,10 @@ def resistances(case: Case) -> list[BuildConflict]:
 
 def chaos_resistance(case: Case) -> list[BuildConflict]:
     """Chaos resistance below what three quarters of real players have is told: no build fails by it alone."""
-    value, least = case.stats.values.get(CHAOS_RESISTANCE), case.demands.floors.chaos_resistance.least
-    if value is None or least <= 0 or value >= least:
+    value, floor = case.stats.values.get(CHAOS_RESISTANCE), case.demands.floors.chaos_resistance
+    if value is None or not (missing := floor.short_of(value)):
         return []
-    missing = least - value
+    least = floor.least
     values = Details(element="chaos", required=least, measured=value, missing=missing)
     more = advice("resistance_on_gear", _NEEDS, Demand.MORE_RESISTANCE, f"{missing:.0f}% more on gear", values)
     players, share = column_for(case.level, case.demands.gear), "half" if case.demands.hardcore else "three quarters"

@@ -28,6 +28,10 @@ class Floor(Model):
     least: float
     good: float
 
+    def short_of(self, value: float) -> float:
+        """Return what a figure that may be negative lacks to `least`; nothing where nobody asks for any of it."""
+        return max(0.0, self.least - value) if self.least > 0 else 0.0
+
 
 NO_FLOOR = Floor(least=0.0, good=0.0)
 """Of a figure that nobody asks for."""
@@ -243,6 +247,11 @@ def owned(demands: Demands) -> Demands:
     """Return the demands on somebody's own character: on its way it need not have the resistances of a plan of ours."""
     resistance = _scaled(_resistance(demands.level), growth(demands.level))
     return changed(demands, floors=changed(demands.floors, resistance=resistance, chaos_resistance=NO_FLOOR))
+
+
+def without_defences(floors: Floors) -> Floors:
+    """Return floors that ask nothing of single hits, recovery and chaos resistance: somebody's build has its own."""
+    return changed(floors, physical_hit=NO_FLOOR, elemental_hit=NO_FLOOR, recovery=NO_FLOOR, chaos_resistance=NO_FLOOR)
 
 
 def gear_limits(gear: GearTier, level: int) -> GearLimits:

@@ -199,8 +199,8 @@ class Objective:
 
     def chaos_gap(self, outputs: Mapping[str, float]) -> float:
         """Return the percent of chaos resistance that are missing; none where nobody asks, or gear still sees to it."""
-        least = self.floors.chaos_resistance.least if Guard.RESISTANCE in self.guards else 0.0
-        return max(0.0, least - outputs.get(CHAOS_RESISTANCE, 0.0)) if least > 0 else 0.0
+        asked = Guard.RESISTANCE in self.guards
+        return self.floors.chaos_resistance.short_of(outputs.get(CHAOS_RESISTANCE, 0.0)) if asked else 0.0
 
     def missed(self, outputs: Mapping[str, float]) -> float:
         """Return the price of the minima and targets that are not reached; 0 when all are.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.model.base import changed
-from app.model.demands import ELEMENTAL_RESISTANCE_CAP, NO_FLOOR, Floor, Floors
+from app.model.demands import ELEMENTAL_RESISTANCE_CAP, Floor, Floors, without_defences
 from app.model.experiments import Wish
 from app.model.stats import DPS, EHP, MOVEMENT
 from app.search.objective import Guard, Objective
@@ -132,14 +132,10 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
     capped = Floor(least=ELEMENTAL_RESISTANCE_CAP, good=ELEMENTAL_RESISTANCE_CAP)
     return RefineObjective(
         floors=changed(
-            floors,
+            without_defences(floors),
             dps=Floor(least=dps, good=dps),
             ehp=Floor(least=ehp, good=ehp),
             resistance=capped if wish.direction == "resistances" else floors.resistance,
-            physical_hit=NO_FLOOR,
-            elemental_hit=NO_FLOOR,
-            recovery=NO_FLOOR,
-            chaos_resistance=NO_FLOOR,
         ),
         damage_weight=damage,
         ehp_weight=life,
