@@ -16,7 +16,7 @@ from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
-from app.model.damage import DamageBreakdown, DamageKind
+from app.model.damage import AFTER_HIT, DamageBreakdown, DamageKind
 from app.model.names import Attribute, Demand, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, EHP, MOVEMENT
 
@@ -60,7 +60,7 @@ def _of_main(style: str) -> Callable[[Case], Found]:
 
 
 def _over_time(case: Case) -> Found:
-    share = _share(case, DamageKind.DAMAGE_OVER_TIME, DamageKind.IGNITE, DamageKind.POISON, DamageKind.BLEED)
+    share = _share(case, *AFTER_HIT)
     if share is None:
         main = case.main_gem
         return (True, case.main_skill) if main and has_style(main, "damage_over_time") else _unknown("over time")

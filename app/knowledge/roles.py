@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.knowledge.gems import ELEMENTS, deals_damage, dealt, is_attack, is_called, is_minion, is_spell, tags
@@ -176,19 +177,36 @@ def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> li
 ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "Voltaic Mark": "lightning"})
 """Marks that give their buff when an ailment of this damage is inflicted; the engine takes the buff as always up."""
 
+_ANSWERS_TO: Mapping[str, str] = MappingProxyType({**ACTIVATED_BY, "Bloodhound's Mark": "physical"})
+"""Marks that answer to what hits of this damage inflict."""
 
-_ENOUGH = 0.25
+
+_ENOUGH, _MOST_HITS = 0.25, 0.5
 _FOR_SPELLS = frozenset({"Mana Tempest", "Soul Offering", *_EXPOSING})
 """What strengthens spells alone, or is cast by who casts spells anyway."""
 
+_FOR_HITS, _BY_CRITICAL_HITS = frozenset({"Mana Tempest"}), frozenset({"Sniper's Mark"})
+"""What adds damage to hits, at a price; marks that wait for a critical hit."""
 
-def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[str, float]) -> bool:
+
+@dataclass(frozen=True)
+class DealtDamage:
+    """What the main skill deals: `types`: share (0-1) of its hits that is of each damage type; `critical`: chance (0-1)
+    that a hit is critical; `hits`: share (0-1) of its damage that hits deal themselves, ailments and damage over time
+    left out."""
+
+    types: Mapping[str, float]
+    critical: float = 0.0
+    hits: float = 1.0
+
+
+def brought_about(gem: GemFact, used: Sequence[GemFact], damage: DealtDamage) -> bool:
     """Say whether the build can bring about what the skill's effect needs.
 
-    `used`: skills of the build; `dealt_share`: share (0-1) of the hits that is of each damage type. An offering needs a
-    skeleton to skewer, what strengthens spells a spell, a warcry an attack in melee, Barrage an
-    attack that can be repeated, minions that spells call such a spell; marks that answer to an ailment need a quarter
-    of the hits to be of its damage, exposure of the elements.
+    `used`: skills of the build; `damage`: what the main one deals. An offering needs a skeleton to skewer, what
+    strengthens spells a spell, a warcry an attack in melee, Barrage an attack that can be repeated, minions that spells
+    call such a spell. Marks that answer to what a damage inflicts need a quarter of the hits to be of it, exposure of
+    the elements; a mark for critical hits needs a quarter that are critical; what adds to hits half of the damage.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
     needed = [
@@ -197,6 +215,8 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], dealt_share: Mapping[st
         "warcry" not in own or any("melee" in tags(fact) for fact in hits),
         is_called(gem, used),
         gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
+        gem.name not in _BY_CRITICAL_HITS or damage.critical >= _ENOUGH,
+        gem.name not in _FOR_HITS or damage.hits >= _MOST_HITS,
     ]
-    kinds = ELEMENTS if gem.name in _EXPOSING else (ACTIVATED_BY[gem.name],) if gem.name in ACTIVATED_BY else ()
-    return all(needed) and (not kinds or sum(dealt_share.get(kind, 0.0) for kind in kinds) >= _ENOUGH)
+    kinds = ELEMENTS if gem.name in _EXPOSING else (_ANSWERS_TO[gem.name],) if gem.name in _ANSWERS_TO else ()
+    return all(needed) and (not kinds or sum(damage.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH)

@@ -26,6 +26,10 @@ class DamageKind(StrEnum):
     SECOND_SKILL = "second_skill"
 
 
+AFTER_HIT = (DamageKind.DAMAGE_OVER_TIME, DamageKind.IGNITE, DamageKind.POISON, DamageKind.BLEED)
+"""What goes on after the hit: ailments and damage over time."""
+
+
 class DamageSource(Model):
     """One source: damage per second, and its share (0 to 1) of the build's damage; a second skill has no share."""
 
@@ -101,7 +105,7 @@ SHARES: Mapping[DamageKind, str] = MappingProxyType(
 """Our names for what share of the damage (0 to 1) a kind is, as a candidate can be asked for it."""
 
 SHARE_AFTER_HIT = "DamageShare.over_time"
-"""The same of everything that goes on after the hit: these ailments and damage over time."""
+"""The same of everything that goes on after the hit (`AFTER_HIT`)."""
 
 
 def type_share(kind: str) -> str:

@@ -36,7 +36,7 @@ from app.search.skills.further import group_uses
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import LEAST_GAIN
 from app.search.stages.foundation import blank, found
-from app.search.stages.skills import further_skills, helper_skills, shares_dealt
+from app.search.stages.skills import dealt_damage, further_skills, helper_skills
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.asyncio(loop_scope="module")]
@@ -123,10 +123,10 @@ async def test_what_an_attack_deals_is_calculated_not_read_off_its_tags(engine: 
     ctx = await context(engine, "Ranger", "Lightning Arrow", "Bow", Goal.BOSSING)
     async with engine.session() as session:
         ctx = await started(replace(ctx, session=session))
-        plain = await shares_dealt(ctx)
+        plain = (await dealt_damage(ctx)).types
         text = "Rarity: RARE\nHeat\nIron Ring\nImplicits: 0\nAdds 100 to 200 Fire Damage to Attacks"
         await session.apply([Equip(item=GearItem(slot="Ring 1", base="Iron Ring", text=text))])
-        heated = await shares_dealt(ctx)
+        heated = (await dealt_damage(ctx)).types
     assert sum(plain.values()) == pytest.approx(1.0) == sum(heated.values())
     assert plain["lightning"] > plain["physical"] > plain["fire"] == 0
     assert heated["fire"] > 0.5

@@ -17,9 +17,20 @@ from app.knowledge.gems import (
     tags,
 )
 from app.knowledge.named import named_in
-from app.knowledge.roles import COUNTED, NARROWING, SECOND, brought_about, clears, role_of, second_role, second_skills
+from app.knowledge.roles import (
+    COUNTED,
+    NARROWING,
+    SECOND,
+    DealtDamage,
+    brought_about,
+    clears,
+    role_of,
+    second_role,
+    second_skills,
+)
 from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
 from app.model.blueprint import RemoveGroup, SetMain
+from app.model.damage import AFTER_HIT
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
 from app.model.names import Demand
@@ -136,10 +147,10 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
     planned |= {fact.id for fact in await named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
-    dealt = await shares_dealt(ctx)
+    damage = await dealt_damage(ctx)
     used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))  # the main one may be a passive's
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
-    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, dealt)]
+    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, damage)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
     result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
     if not (inspection := await ctx.session.inspect()).unpaid:
@@ -162,14 +173,17 @@ async def asked_skills(ctx: SearchContext) -> StageResult:
     return await _add_skills(ctx, wanted, 0, "asked for")
 
 
-async def shares_dealt(ctx: SearchContext) -> dict[str, float]:
-    """Return which share (0-1) of the main skill's hits is of each damage type; by tags where none is calculated."""
-    found = (await ctx.session.stats()).values  # a trial does not know what the hits of an attack deal
+async def dealt_damage(ctx: SearchContext) -> DealtDamage:
+    """Return what the main skill deals; its types by tags where no hits are calculated."""
+    stats = await ctx.session.stats()  # a trial does not know what the hits of an attack deal
+    found = stats.values
     hits = {kind: found.get(f"{kind.capitalize()}HitAverage", 0.0) for kind in DAMAGE_TYPES}
     main = by_id(await ctx.engine.facts.gems()).get(ctx.plan.delivery.skill_id)
     if not any(hits.values()) and main is not None:
         hits = dict.fromkeys(dealt(main), 1.0)
-    return {kind: hit / max(sum(hits.values()), 1.0) for kind, hit in hits.items()}
+    critical = found.get("Minion.CritChance", found.get("CritChance", 0.0)) / 100
+    types = {kind: hit / max(sum(hits.values()), 1.0) for kind, hit in hits.items()}
+    return DealtDamage(types, critical, hits=1.0 - stats.damage.share(*AFTER_HIT))
 
 
 _R = GroupRole
@@ -218,13 +232,13 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
 
     Of who wants to press one button only those that act by themselves.
     """
-    excluded, shares = set(ctx.plan.scaling.excluded_gems), await shares_dealt(ctx)
+    excluded, damage = set(ctx.plan.scaling.excluded_gems), await dealt_damage(ctx)
     used = used_skills(ctx.blueprint, facts)
     found = [
         fact
         for fact in sorted(facts.values(), key=lambda fact: fact.id)
         if fact.kind == "active" and can_be_cut(fact) and fact.id not in excluded
-        if level_required(fact) <= ctx.demands.level and brought_about(fact, used, shares)
+        if level_required(fact) <= ctx.demands.level and brought_about(fact, used, damage)
     ]
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     return [fact for fact in found if fact.spirit > 0] if alone else found

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.knowledge.roles import brought_about, clears, role_of, second_role, second_skills
+from app.knowledge.roles import DealtDamage, brought_about, clears, role_of, second_role, second_skills
 from app.model.facts import GemFact
 from app.model.groups import GroupRole, GroupUse
 from app.model.names import Goal
@@ -70,16 +70,20 @@ def test_what_needs_something_first_is_no_second_skill(kind: str) -> None:
 
 def test_what_the_build_cannot_bring_about() -> None:
     freezing = skill("Freezing Mark", "Mark", tags=("mark",))
-    assert not brought_about(freezing, [SPARK], {"lightning": 1.0})
-    assert not brought_about(freezing, [SPARK], {"lightning": 0.9, "cold": 0.1})
-    assert brought_about(freezing, [COMET], {"cold": 0.6})
+    assert not brought_about(freezing, [SPARK], DealtDamage({"lightning": 1.0}))
+    assert not brought_about(freezing, [SPARK], DealtDamage({"lightning": 0.9, "cold": 0.1}))
+    assert brought_about(freezing, [COMET], DealtDamage({"cold": 0.6}))
     barrage, again = skill("Barrage"), skill("Lightning Arrow", "Attack", "Barrageable", tags=("attack",))
-    assert [brought_about(barrage, used, {}) for used in ([again], [SHOT])] == [True, False]
+    assert [brought_about(barrage, used, DealtDamage({})) for used in ([again], [SHOT])] == [True, False]
     bomb = skill("Frost Bomb")
-    assert [brought_about(bomb, [ARC], {kind: 1.0}) for kind in ("chaos", "physical", "fire")] == [False, False, True]
+    assert [brought_about(bomb, [ARC], DealtDamage({kind: 1.0})) for kind in ("chaos", "physical", "fire")] == [
+        False,
+        False,
+        True,
+    ]
     offering = skill("Soul Offering", "Offering", tags=("offering",))
     skeletons = skill("Skeletal Arsonist", "CreatesSkeletonMinion")
-    assert [brought_about(offering, used, {}) for used in ([SPARK], [skeletons], [skeletons, SPARK])] == [
+    assert [brought_about(offering, used, DealtDamage({})) for used in ([SPARK], [skeletons], [skeletons, SPARK])] == [
         False,
         False,
         True,
@@ -90,12 +94,24 @@ def test_what_the_build_cannot_bring_about() -> None:
         skill("Flammability", "Spell", tags=("spell", "fire")),
         skill("Set Off", "Spell", "Damage", "Triggered"),
     )
-    assert brought_about(spirits, [spirits, fire], {})
-    assert not brought_about(spirits, [spirits, SPARK, curse, meta.model_copy(update={"tags": ["fire"]})], {})
+    assert brought_about(spirits, [spirits, fire], DealtDamage({}))
+    assert not brought_about(
+        spirits, [spirits, SPARK, curse, meta.model_copy(update={"tags": ["fire"]})], DealtDamage({})
+    )
     cry = skill("Infernal Cry", "Warcry", tags=("warcry",))
     tempest = skill("Mana Tempest")
-    assert [brought_about(cry, used, {}) for used in ([SLAM], [SPARK, SHOT])] == [True, False]
-    assert [brought_about(tempest, used, {}) for used in ([ARC], [SLAM])] == [True, False]
+    assert [brought_about(cry, used, DealtDamage({})) for used in ([SLAM], [SPARK, SHOT])] == [True, False]
+    assert [brought_about(tempest, used, DealtDamage({})) for used in ([ARC], [SLAM])] == [True, False]
+
+
+def test_a_mark_for_critical_hits_and_what_adds_to_hits_want_them() -> None:
+    mark, tempest = skill("Sniper's Mark", "Mark", tags=("mark",)), skill("Mana Tempest")
+    blood = skill("Bloodhound's Mark", "Mark", tags=("mark",))
+    assert [brought_about(blood, [ARC], DealtDamage({kind: 1.0})) for kind in ("chaos", "physical")] == [False, True]
+    seldom, often = DealtDamage({}, critical=0.07), DealtDamage({}, critical=0.25)
+    assert [brought_about(mark, [ARC], damage) for damage in (seldom, often)] == [False, True]
+    slow, mixed = DealtDamage({}, hits=0.25), DealtDamage({}, hits=0.5)
+    assert [brought_about(tempest, [ARC], damage) for damage in (slow, mixed)] == [False, True]
 
 
 def test_a_use_tells_figures_only_where_there_are_any() -> None:
