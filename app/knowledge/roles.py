@@ -67,7 +67,7 @@ calculates for what share of the time it is."""
 SECOND = frozenset({GroupRole.CLEAR, GroupRole.SINGLE_TARGET})
 """What a second damage skill is for: one of these."""
 
-_BARRAGE = "Barrage"
+_BARRAGE, _EFFIGY = "Barrage", "Dark Effigy"
 USUAL: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
     {
         GroupRole.MOVEMENT: MOVEMENT,
@@ -78,7 +78,7 @@ USUAL: Mapping[GroupRole, Sequence[str]] = MappingProxyType(
         GroupRole.EXPOSURE: ("Frost Bomb",),
         GroupRole.EMPOWERMENT: (_BARRAGE, "Mana Tempest", "Mantra of Destruction", "Emergency Reload"),
         GroupRole.OFFERING: ("Pain Offering", "Bone Offering"),
-        GroupRole.TOTEM: ("Shockwave Totem", "Artillery Ballista", "Siege Ballista"),
+        GroupRole.TOTEM: ("Shockwave Totem", "Artillery Ballista", "Siege Ballista", _EFFIGY),
         GroupRole.HERALD: (
             "Herald of Thunder",
             "Herald of Ice",
@@ -177,8 +177,8 @@ def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> li
 ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "Voltaic Mark": "lightning"})
 """Marks that give their buff when an ailment of this damage is inflicted; the engine takes the buff as always up."""
 
-_ANSWERS_TO: Mapping[str, str] = MappingProxyType({**ACTIVATED_BY, "Bloodhound's Mark": "physical"})
-"""Marks that answer to what hits of this damage inflict."""
+_ANSWERS_TO: Mapping[str, str] = MappingProxyType({**ACTIVATED_BY, "Bloodhound's Mark": "physical", _EFFIGY: "chaos"})
+"""Skills that answer to what hits of this damage inflict."""
 
 
 _ENOUGH, _MOST_HITS = 0.25, 0.5
@@ -205,8 +205,9 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], damage: DealtDamage) ->
 
     `used`: skills of the build; `damage`: what the main one deals. An offering needs a skeleton to skewer, what
     strengthens spells a spell, a warcry an attack in melee, Barrage an attack that can be repeated, minions that spells
-    call such a spell. Marks that answer to what a damage inflicts need a quarter of the hits to be of it, exposure of
-    the elements; a mark for critical hits needs a quarter that are critical; what adds to hits half of the damage.
+    call such a spell. What answers to what a damage inflicts needs a quarter of the hits to be of it, exposure of the
+    elements; a mark for critical hits a quarter that are critical; what adds to hits half of the damage, and a Dark
+    Effigy, which fires at who suffers from chaos damage over time, a quarter that is dealt after the hit.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
     needed = [
@@ -217,6 +218,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], damage: DealtDamage) ->
         gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
         gem.name not in _BY_CRITICAL_HITS or damage.critical >= _ENOUGH,
         gem.name not in _FOR_HITS or damage.hits >= _MOST_HITS,
+        gem.name != _EFFIGY or damage.hits <= 1 - _ENOUGH,
     ]
     kinds = ELEMENTS if gem.name in _EXPOSING else (_ANSWERS_TO[gem.name],) if gem.name in _ANSWERS_TO else ()
     return all(needed) and (not kinds or sum(damage.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH)

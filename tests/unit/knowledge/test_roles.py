@@ -114,6 +114,12 @@ def test_a_mark_for_critical_hits_and_what_adds_to_hits_want_them() -> None:
     assert [brought_about(tempest, [ARC], damage) for damage in (slow, mixed)] == [False, True]
 
 
+def test_a_dark_effigy_wants_chaos_damage_over_time() -> None:
+    effigy = skill("Dark Effigy", "SummonsTotem", tags=("spell", "totem", "chaos"))
+    found = [DealtDamage({kind: 1.0}, hits=hits) for kind, hits in (("chaos", 0.2), ("chaos", 1.0), ("fire", 0.2))]
+    assert [brought_about(effigy, [ARC], damage) for damage in found] == [True, False, False]
+
+
 def test_a_use_tells_figures_only_where_there_are_any() -> None:
     use = GroupUse(skill="Leap Slam", role=GroupRole.MOVEMENT, purpose="crosses ground")
     assert use.line == "Leap Slam - movement: crosses ground"
