@@ -75,7 +75,7 @@ class Seen:
     def faults(self) -> list[str]:
         """What is wrong with it: what the engine says, what is not met, points too many or too few, other figures."""
         found = [*self.problems, *self.inspection.warnings]
-        found += [f"{one.name}: {one.reason}" for one in self.inspection.idle_gems]
+        found += [f"{one.name}: {one.reason}" for one in (*self.inspection.idle_gems, *self.inspection.unusable)]
         found += [f"dropped {node}" for node in self.inspection.dropped_nodes]
         lacking = [one for one in self.inspection.requirements if one.required > one.available]
         found += [f"{one.source} {one.attribute} {one.required} > {one.available}" for one in lacking]

@@ -107,7 +107,7 @@ class Requirement(Model):
 
 
 class GemFinding(Model):
-    """A gem that does nothing: group and gem are 1-based indices."""
+    """A gem that does nothing, or cannot be used: group and gem are 1-based indices."""
 
     group: int
     gem: int
@@ -137,6 +137,7 @@ class Inspection(Model):
 
     `points`: used, used_set1, used_set2, available, ascendancy_used, ascendancy_available.
     `support_counts`: enabled supports per attribute colour (str/dex/int).
+    `unusable`: skills of enabled groups that cannot be used with what is held, the main one among them.
     `disabled_reason`: why the main skill cannot be used, or None.
     `dropped_nodes`: requested passives that are not allocated (not connected, unknown).
     `modelled`: whether the engine gives the main skill a rate at all.
@@ -146,6 +147,7 @@ class Inspection(Model):
     warnings: list[str] = Field(default_factory=list)
     unparsed: list[ItemFinding] = Field(default_factory=list)
     idle_gems: list[GemFinding] = Field(default_factory=list)
+    unusable: list[GemFinding] = Field(default_factory=list)
     points: dict[str, int] = Field(default_factory=dict)
     support_counts: dict[str, int] = Field(default_factory=dict)
     disabled_reason: str | None = None

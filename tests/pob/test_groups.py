@@ -13,7 +13,7 @@ from app.core.config import Settings
 from app.engine.process import ProcessEngine
 from app.knowledge.roles import COUNTED
 from app.model.base import changed
-from app.model.blueprint import Equip, GearItem, PassiveNode, SkillGroup
+from app.model.blueprint import Equip, GearItem, PassiveNode, SetGroup, SkillGroup
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, floors_for
 from app.model.groups import GroupRole
@@ -31,10 +31,13 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.search.base import Plan, SearchContext
+from app.search.incumbent import Incumbent
+from app.search.objective import objective_for
 from app.search.passives.graph import main_graph
-from app.search.skills.further import group_uses
+from app.search.skills.further import FurtherSkills, group_uses
 from app.search.skills.gems import by_id, gem
-from app.search.skills.secondary import LEAST_GAIN
+from app.search.skills.secondary import LEAST_GAIN, SkillSearch
+from app.search.skills.supports import SupportRules
 from app.search.stages.foundation import blank, found
 from app.search.stages.skills import dealt_damage, further_skills, helper_skills
 from app.wiring import open_services
@@ -117,6 +120,29 @@ async def test_no_helper_is_counted_that_the_build_cannot_bring_about(engine: Pr
         led = {group.gems[0].name for group in build.groups}
         assert ("Freezing Mark" in led) is marked, (skill, led)
         assert not led & {"Infernal Cry", "Soul Offering", "Pain Offering"}
+
+
+async def test_no_group_is_there_that_cannot_be_used_with_what_is_held(engine: ProcessEngine) -> None:
+    """Found on an Infernalist with sceptre and shield, who was told to use a Shockwave Totem."""
+    ctx = await context(engine, "Witch", "Skeletal Sniper", "Sceptre", Goal.ALL_ROUND)
+    totem = next(fact for fact in await engine.facts.gems() if fact.name == "Shockwave Totem")
+    async with engine.session() as session:
+        ctx = await started(replace(ctx, session=session))
+        shield = GearItem(slot="Weapon 2", base="Vaal Tower Shield", text="Rarity: NORMAL\nVaal Tower Shield")
+        await session.apply([Equip(item=shield)])
+        held = changed(ctx.blueprint, items={**ctx.blueprint.items, "Weapon 2": shield})
+        made = (await further_skills(replace(ctx, blueprint=held))).blueprint
+        assert (await session.inspect()).unusable == []
+        group = SkillGroup(label="Shockwave Totem", gems=[gem(totem, LEVEL)])
+        await session.apply([SetGroup(index=len(made.groups) + 1, group=group)])
+        (told,) = (await session.inspect()).unusable
+        assert (told.name, told.reason) == ("Shockwave Totem", "Main Hand weapon is not usable with this skill")
+        incumbent = Incumbent(session, changed(made, groups=[*made.groups, group]), objective_for(ctx))
+        await incumbent.measure()
+        search = SkillSearch(incumbent, LEVEL, frozenset({"Sceptre", "Shield"}))
+        further = FurtherSkills(search, {}, SupportRules(LEVEL, GearTier.MID), GroupRole.CLEAR)
+        await further.payable((await session.inspect()).warnings, len(made.groups))
+        assert incumbent.blueprint.groups == made.groups
 
 
 async def test_what_an_attack_deals_is_calculated_not_read_off_its_tags(engine: ProcessEngine) -> None:

@@ -10,6 +10,7 @@ import yaml
 
 from app.core.errors import EngineRefused
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from tests.reading.build_file import BuildFile, Names, Passive, with_loadout, with_main, with_part
@@ -82,7 +83,23 @@ def faults_in(told: Told, file: BuildFile) -> list[str]:
 
 async def faults_of(engine: Engine, told: Told) -> list[str]:
     """Return everything that is told and is not in the file, calculated anew by fresh sessions."""
-    return [*faults_in(told, await file_of(engine, told)), *await _other_trees(engine, told)]
+    return [
+        *faults_in(told, await file_of(engine, told)),
+        *await _other_trees(engine, told),
+        *await _unusable(engine, told.xml),
+    ]
+
+
+async def _unusable(engine: Engine, xml: bytes) -> list[str]:
+    """Return which skills of the file can be used with neither weapon set."""
+    async with engine.session() as session:
+        await session.load(xml)
+        blueprint, found = await session.blueprint(), (await session.inspect()).unusable
+        if found:
+            await session.build(changed(blueprint, weapon_set=3 - blueprint.weapon_set))
+            other = {one.group for one in (await session.inspect()).unusable}
+            found = [one for one in found if one.group in other]
+    return [f"{one.name} cannot be used: {one.reason}" for one in found]
 
 
 async def _other_trees(engine: Engine, told: Told) -> list[str]:

@@ -153,8 +153,14 @@ class FurtherSkills:
                     break
 
     async def payable(self, before: Sequence[str], kept: int) -> None:
-        """Take back groups above the first `kept`, the last first, until the engine warns of nothing new."""
+        """Take back groups above the first `kept`, the last first, until the engine warns of nothing new.
+
+        First those that cannot be used with what is held.
+        """
         incumbent = self.search.incumbent
+        unusable = sorted({one.group for one in (await incumbent.learn_requirements()).unusable if one.group > kept})
+        if unusable:
+            await incumbent.commit([RemoveGroup(index=index) for index in reversed(unusable)])
         while len(incumbent.blueprint.groups) > kept:
             inspection = await incumbent.learn_requirements()
             new = [line for line in inspection.warnings if line not in before]

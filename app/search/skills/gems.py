@@ -159,11 +159,15 @@ def counts(group: SkillGroup, most: int = MOST_MINIONS) -> list[SkillGroup]:
     return [bare, *(chosen(bare, **{_COUNT: number}) for number in range(2, most + 1))]
 
 
+ARMOURED_SHIELD = "Armoured Shield"
+"""What gems call a shield with armour, beside that it is a Shield."""
+
+
 async def weapon_types(ctx: SearchContext) -> frozenset[str]:
     """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff."""
     held = {item.base for slot, item in ctx.blueprint.items.items() if slot in (MAIN_HAND, OFF_HAND)}
     bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
-    armoured = {"Armoured Shield" for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
+    armoured = {ARMOURED_SHIELD for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
     return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases) | armoured
 
 

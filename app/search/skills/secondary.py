@@ -16,7 +16,7 @@ from app.model.names import GearTier
 from app.model.stats import FREE_SPIRIT
 from app.search.base import SearchContext
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.skills.gems import counts, gem, usable_level
+from app.search.skills.gems import ARMOURED_SHIELD, counts, gem, usable_level
 from app.search.skills.supports import SupportRules, SupportSelection
 
 LEAST_GAIN = 0.004
@@ -36,7 +36,7 @@ _MANY = "MultipleReservation"
 
 _CASTER = frozenset({"Wand", "Staff", "Sceptre"})
 _RANGED = frozenset({"Bow", "Crossbow"})
-_OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
+_OFF_HAND = frozenset({"Shield", ARMOURED_SHIELD, "Focus", "Quiver"})
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def usable_with(requirement: str, held: frozenset[str]) -> bool:
     """Return whether what is held meets a gem's words for a weapon ("Any Melee Martial Weapon", "Any Shield")."""
     words = requirement.casefold()
     if "armoured shield" in words:
-        return "Armoured Shield" in held
+        return ARMOURED_SHIELD in held
     if "shield" in words or "buckler" in words:
         return "Shield" in held
     if "martial weapon" in words:

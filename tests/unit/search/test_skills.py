@@ -103,6 +103,7 @@ async def test_added_skills_have_the_quality_of_the_gear_tier(context: Context) 
         ("Any Melee Martial Weapon", {"Bow", "Quiver"}, False),
         ("Any Martial Weapon", {"Bow", "Quiver"}, True),
         ("Any Martial Weapon", {"Wand", "Focus"}, False),
+        ("Any Martial Weapon", {"Sceptre", "Shield", "Armoured Shield"}, False),
         ("Talisman", {"Staff"}, False),
     ],
 )

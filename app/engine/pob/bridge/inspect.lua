@@ -117,6 +117,23 @@ local function idle_gems()
 	return found
 end
 
+-- Active gems of which no skill can be used with what is held, and why. A gem whose skills are not calculated is not told.
+local function unusable()
+	local reasons, usable, found = {}, {}, list()
+	for _, skill in ipairs(build.calcsTab.mainEnv.player.activeSkillList) do
+		local gem, flags = skill.activeEffect.srcInstance, skill.activeEffect.statSet and skill.activeEffect.statSet.skillFlags
+		if gem and flags and flags.disable then reasons[gem] = plain(skill.disableReason or "disabled") elseif gem then usable[gem] = true end
+	end
+	for index, at in ipairs(B.skills.own()) do
+		for number, gem in ipairs(B.skills.list()[at].gemList) do
+			if reasons[gem] and not usable[gem] then
+				found[#found + 1] = { group = index, gem = number, name = gem.nameSpec or "", reason = reasons[gem] }
+			end
+		end
+	end
+	return found
+end
+
 -- A passive counted for both weapon sets is paid once, so the points spent are those of the larger set.
 local function points(output)
 	local used, ascendancy, _, _, set1, set2 = build.spec:CountAllocNodes()
@@ -155,6 +172,7 @@ function B.ops.inspect()
 	local flags = skill.activeEffect.statSet and skill.activeEffect.statSet.skillFlags
 	return {
 		requirements = requirements(output), warnings = warnings, unparsed = unparsed(env.modDB), idle_gems = idle_gems(),
+		unusable = unusable(),
 		points = points(output), dropped_nodes = B.tree.dropped(),
 		support_counts = { str = multipliers.RedSupportGems or 0, dex = multipliers.GreenSupportGems or 0, int = multipliers.BlueSupportGems or 0 },
 		disabled_reason = flags and flags.disable and plain(skill.disableReason or "disabled") or nil,
