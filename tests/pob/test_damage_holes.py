@@ -173,6 +173,13 @@ def test_what_hits_by_itself_is_not_there_between_rare_uses(of: Of, gems: Gems) 
     assert 0 < seldom.get(DPS) < 0.3 * often.get(DPS)
 
 
+def test_a_cooldown_that_a_support_brings_is_not_bypassed(of: Of, gems: Gems) -> None:
+    """Found on a Monk: Flicker Strike with Hourglass, 32 % more damage and no cooldown, by an option's default."""
+    often, seldom = (of(gems("Flicker Strike", *more), who=MONK) for more in ((), ("Hourglass",)))
+    assert seldom.get("Cooldown") == pytest.approx(10, abs=0.1)
+    assert 0 < seldom.get(DPS) < 0.2 * often.get(DPS)
+
+
 @pytest.mark.parametrize("skill", ["Whirling Assault", "Gathering Storm"])
 def test_damage_per_use_is_not_damage_per_second(of: Of, gems: Gems, skill: str) -> None:
     stats = of(gems(skill), who=MONK)

@@ -89,7 +89,8 @@ def _steps(nodes: Sequence[PassiveNode], facts: Mapping[int, NodeFact]) -> list[
 def _gem_steps(blueprint: Blueprint, gems: Gems) -> list[GemStep]:
     """Return the gems by the level from which they can be used, those of the main skill first.
 
-    A support comes with the socket that holds it and not before uncut gems of its tier are found, lower tiers first.
+    A support comes with the socket that holds it and not before uncut gems of its tier are found, lower tiers first;
+    lineage supports, which bosses of maps drop, come last.
     """
     main = blueprint.main
     found = [
@@ -101,15 +102,20 @@ def _gem_steps(blueprint: Blueprint, gems: Gems) -> list[GemStep]:
     return [step for *_, step in sorted(found, key=lambda entry: entry[:4])]
 
 
+FIRST_MAPS = 65
+"""Character level at the end of the campaign, from which on maps are played."""
+
+
 def _cut(group: SkillGroup, gems: Gems) -> list[GemStep]:
     known = [(gem, gems[gem.gem_id]) for gem in group.gems if gem.gem_id in gems]
     skills = [(gem, fact) for gem, fact in known if fact.kind != "support"]
-    supports = sorted((entry for entry in known if entry[1].kind == "support"), key=lambda entry: entry[1].tier)
+    supports = [entry for entry in known if entry[1].kind == "support"]
+    supports.sort(key=lambda entry: (entry[1].lineage, entry[1].tier))
     first = max(level_required(fact) for _, fact in skills) if skills else 1
     name = group.gems[0].name
     steps = [GemStep(level=first, name=gem.name, group=name, support=False) for gem, _ in skills]
     for held, (gem, fact) in enumerate(supports, start=1):
-        level = max(first, level_required(fact), socket_level(held))
+        level = max(first, level_required(fact), socket_level(held), FIRST_MAPS if fact.lineage else 1)
         steps.append(GemStep(level=level, name=gem.name, group=name, support=True))
     return steps
 

@@ -82,9 +82,10 @@ def as_built(known: InvariantSet, case: Case) -> InvariantSet:
     """Return the constraints with the damage type that nobody named as the finished build's main skill deals it.
 
     What the class often deals was only where the search began: a Witch of minions was told to deal fire, whose cold
-    ones measured best.
+    ones measured best. A skill that has no type of its own deals what is measured.
     """
     assumed, own = known.find("damage_type"), damage_types_of(case.main_gem) if case.main_gem is not None else []
+    own = own or [kind for kind, share in _by_share(case) if share >= _GOOD_PART]
     if assumed is None or assumed.provenance is not Provenance.DEFAULT or not own:
         return known
     if set(own) & set(as_list(assumed.value)):
@@ -157,7 +158,7 @@ def _delivery(case: Case, decision: Decision) -> Built:
 
 def _scaling(case: Case, decision: Decision) -> Built:
     """Name the types that make up the damage, and critical hits where they add a good part of it."""
-    shares = sorted(damage_shares(case).items(), key=lambda pair: -pair[1])
+    shares = _by_share(case)
     chance, bonus = case.stats.get("CritChance"), case.stats.get("CritMultiplier")
     is_critical = chance / 100 * (bonus - 1) >= _GOOD_PART
     kinds = [kind for kind, share in shares if share >= _GOOD_PART]
@@ -167,6 +168,11 @@ def _scaling(case: Case, decision: Decision) -> Built:
     name = f"{listing(kinds)} damage" if kinds else planned
     reason = f"Measured: {'; '.join(parts)}." if parts else "The engine does not split the damage."
     return Built(name=f"{name}{' and critical hits' if is_critical else ''}", reason=reason)
+
+
+def _by_share(case: Case) -> list[tuple[str, float]]:
+    """Return the types that make up the damage with the share (0-1) of each, the largest first."""
+    return sorted(damage_shares(case).items(), key=lambda pair: -pair[1])
 
 
 _GOOD_PART = 0.1

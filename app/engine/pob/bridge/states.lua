@@ -139,3 +139,16 @@ function states.names()
 	table.sort(names)
 	return names
 end
+
+-- Flicker Strike has no cooldown, which an option from another game calls bypassed, and which is on unless switched off:
+-- with it a support's cooldown would not count either.
+local BYPASS = "FlickerStrikeBypassCD"
+local apply_options = common.classes.ConfigTab.BuildModList
+
+function common.classes.ConfigTab.BuildModList(tab)
+	local input = tab.configSets[tab.activeConfigSetId].input
+	local claimed = input[BYPASS]
+	input[BYPASS] = nil
+	apply_options(tab)
+	input[BYPASS] = claimed
+end
