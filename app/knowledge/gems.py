@@ -51,7 +51,8 @@ _PAUSES = re.compile(
 _NOT_EACH_TIME = re.compile(
     r"can(?:not| only) be used (?:until|unless|after|while|when)|gain a glory requirement"
     r"|consume a percentage of your maximum (?:life|mana) flask charges|consume (?:a|many) corpses? on use"
-    r"|sacrifice a portion of your life",
+    r"|sacrifice a portion of your life|causing you to lose life"
+    r"|draining the life from one of your minions",
     re.IGNORECASE,
 )
 
@@ -230,7 +231,8 @@ def is_had_each_time(support: GemFact) -> bool:
     """Say whether a skill can be used over and over with what a support does for it.
 
     The engine takes it so: Hit and Run's speed without the steps between two attacks, Ambrosia's lightning damage with
-    a flask that is empty after three uses, Extraction's chaos damage without the tenth of life that each use costs.
+    a flask that is empty after three uses, Extraction's chaos damage without the tenth of life that each use costs,
+    Atziri's Impatience without the quarter of life, mana and energy shield, Minion Pact with minions that never die.
     """
     return not _NOT_EACH_TIME.search(support.description)
 

@@ -96,7 +96,9 @@ def dependencies() -> str:
     return (ROOT / "docs" / "dependencies.md").read_text()
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/api.md", "docs/operations.md", "docs/dependencies.md"])
+@pytest.mark.parametrize(
+    "file", ["README.md", "docs/api.md", "docs/operations.md", "docs/dependencies.md", "docs/measured.md"]
+)
 def test_links_lead_somewhere(file: str) -> None:
     source = ROOT / file
     targets = [link for link in re.findall(r"\]\(([^)]+)\)", source.read_text()) if "://" not in link]

@@ -180,6 +180,27 @@ def test_a_cooldown_that_a_support_brings_is_not_bypassed(of: Of, gems: Gems) ->
     assert 0 < seldom.get(DPS) < 0.2 * often.get(DPS)
 
 
+@pytest.mark.parametrize(
+    ("skill", "support", "cooldown"),
+    [("Ice Nova", "Zarokh's Revolt", 10), ("Frostbolt", "Nova Projectiles II", 8), ("Ice Nova", "Zarokh's Refrain", 5)],
+)
+def test_every_cooldown_that_a_support_brings_is_counted(
+    of: Of, gems: Gems, skill: str, support: str, cooldown: float
+) -> None:
+    """Zarokh's Revolt: 2.45 times the damage of a spell, and a use in ten seconds that Path of Building overlooks."""
+    often, seldom = (of(gems(skill, *more)) for more in ((), (support,)))
+    assert seldom.get("Cooldown") == pytest.approx(cooldown, abs=0.1)
+    assert 0 < seldom.get(DPS) < often.get(DPS)
+
+
+def test_a_build_that_hits_critically_all_the_time_has_not_waited_ten_seconds_for_it(of: Of, gems: Gems) -> None:
+    """Inexorable Critical: critical hits made twice as likely, by an option that says ten seconds without one."""
+    plain, waiting = (of(gems("Comet", *more)) for more in ((), ("Inexorable Critical I",)))
+    assert waiting.get("CritChance") == plain.get("CritChance") > 0
+    said = of(gems("Comet", "Inexorable Critical I"), SecondsSinceInevitableCrit=5)
+    assert said.get("CritChance") > 1.4 * plain.get("CritChance")
+
+
 @pytest.mark.parametrize("skill", ["Whirling Assault", "Gathering Storm"])
 def test_damage_per_use_is_not_damage_per_second(of: Of, gems: Gems, skill: str) -> None:
     stats = of(gems(skill), who=MONK)

@@ -41,6 +41,8 @@ def test_what_was_asked_for_is_no_burden() -> None:
         ("Supported Skills gain a Glory requirement, and build Glory when you spend Life on Skills.", False),
         ("Supported Skills consume a percentage of your maximum Mana Flask charges, Gaining damage.", False),
         ("Using supported Spells will cause you to Sacrifice a portion of your Life on use.", False),
+        ("Cooldowns Recover faster, but causing you to lose Life and Mana when they are used.", False),
+        ("Supports skills you use yourself, draining the life from one of your Minions on use.", False),
     ],
 )
 def test_what_waits_or_uses_up_is_not_had_each_time(said: str, had: bool) -> None:

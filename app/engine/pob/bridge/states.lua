@@ -140,15 +140,34 @@ function states.names()
 	return names
 end
 
--- Flicker Strike has no cooldown, which an option from another game calls bypassed, and which is on unless switched off:
--- with it a support's cooldown would not count either.
-local BYPASS = "FlickerStrikeBypassCD"
+-- What options say unless somebody says otherwise, and nobody gets: Flicker Strike without the cooldown that a support
+-- brings, and ten seconds without a critical hit for who deals two a second.
+local UNSAID = { FlickerStrikeBypassCD = true, SecondsSinceInevitableCrit = 10 }
 local apply_options = common.classes.ConfigTab.BuildModList
 
 function common.classes.ConfigTab.BuildModList(tab)
 	local input = tab.configSets[tab.activeConfigSetId].input
-	local claimed = input[BYPASS]
-	input[BYPASS] = nil
+	local unsaid = {}
+	for key, default in pairs(UNSAID) do
+		if input[key] == default then unsaid[key], input[key] = default, nil end
+	end
 	apply_options(tab)
-	input[BYPASS] = claimed
+	for key, default in pairs(unsaid) do input[key] = default end
+end
+
+-- Path of Building counts the cooldown that a support brings where a stat of the support shows it.
+local SHOWN = "support_hourglass_display_cooldown_time_ms"
+
+local function shown(stats)
+	for _, stat in ipairs(stats) do
+		if stat[1] == SHOWN then return true end
+	end
+end
+
+for _, skill in pairs(data.skills) do
+	local cooldown = skill.support and skill.levels[1] and skill.levels[1].cooldown
+	local set = cooldown and skill.statSets and skill.statSets[1]
+	if set and set.constantStats and not shown(set.constantStats) then
+		table.insert(set.constantStats, { SHOWN, cooldown * 1000 })
+	end
 end
