@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
 from app.knowledge.gems import called_by, is_called, is_had_each_time, is_minion, waits
-from app.knowledge.uniques import empties_a_flask, is_for_the_unhit, is_paid_for_elsewhere
+from app.knowledge.uniques import empties_a_flask, is_for_the_first, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.blueprint import SkillGroup
@@ -222,16 +222,18 @@ def passives_and_items_in_full(case: Case) -> list[BuildConflict]:
     """Passives and items whose gift the engine counts in full, though not everybody has it or something is paid."""
     held = [case.nodes[node.id] for node in case.blueprint.nodes if node.id in case.nodes]
     worn = {item.title or item.base: item.text.splitlines() for item in case.blueprint.items.values() if item.text}
-    unhit = [node.name for node in held if is_for_the_unhit(node.mods)]
-    unhit += [name for name, lines in worn.items() if is_for_the_unhit(lines)]
+    had = [*((node.name, node.mods) for node in held), *worn.items()]
+    unhit = [name for name, lines in had if is_for_the_unhit(lines)]
+    first = [name for name, lines in had if is_for_the_first(lines)]
     paid = [node.name for node in held if is_paid_for_elsewhere(node.mods)]
     said = [f"{_list(unhit)} as if nothing ever hit the character"] if unhit else []
+    said += [f"{_list(first)} as if every hit were the first"] if first else []
     said += [f"{_list(paid)} without what it takes later or asks for in between"] if paid else []
     if not said:
         return []
     message = f"The engine counts {' and '.join(said)}: in a fight damage and effective hit points are less than told."
     less = advice("more_layers", _SURVIVAL, Demand.MORE_EFFECTIVE_LIFE, "passives and items that help whoever is hit")
-    evidence = Evidence(available=case.stats.get(EHP), unit="hit points", source=(unhit + paid)[0])
+    evidence = Evidence(available=case.stats.get(EHP), unit="hit points", source=(unhit + first + paid)[0])
     return [conflict(ConflictType.SURVIVABILITY_GAP, Severity.WARNING, AT_TIMES, message, [less], evidence)]
 
 

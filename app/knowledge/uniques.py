@@ -60,6 +60,12 @@ def origin_of(fact: UniqueFact) -> UniqueOrigin:
 
 
 _UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
+_FIRST = re.compile(
+    r"increased .*if you (?:have not|haven't) dealt a critical hit recently"
+    r"|poison you inflict on targets that are not poisoned"
+    r"|by no elemental ailments",
+    re.IGNORECASE,
+)
 _EMPTIES = re.compile(r"consume \d+% of your maximum (?:life|mana) flask charges", re.IGNORECASE)
 
 _AT_A_PRICE = re.compile(
@@ -81,6 +87,14 @@ def is_for_the_unhit(lines: Iterable[str]) -> bool:
     return any(map(_UNHIT.search, lines))
 
 
+def is_for_the_first(lines: Iterable[str]) -> bool:
+    """Return whether a line of an item or a passive helps only the first critical hit, poison or ailment of a fight.
+
+    The engine takes every hit as the first.
+    """
+    return any(map(_FIRST.search, lines))
+
+
 def is_paid_for_elsewhere(lines: Iterable[str]) -> bool:
     """Return whether a passive takes something for what it gives, and the engine counts the gift alone.
 
@@ -96,4 +110,4 @@ def helps_at_times(lines: Sequence[str]) -> bool:
 
     Nothing of the kind is chosen unless it is named.
     """
-    return is_for_the_unhit(lines) or empties_a_flask(lines) or is_paid_for_elsewhere(lines)
+    return is_for_the_unhit(lines) or is_for_the_first(lines) or empties_a_flask(lines) or is_paid_for_elsewhere(lines)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.engine.pob.backend import PobBackend
-from app.knowledge.uniques import is_for_the_unhit, is_paid_for_elsewhere
+from app.knowledge.uniques import is_for_the_first, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.blueprint import ConfigValue
 from app.model.demands import QUEST_LEVELS, QUEST_REWARDS, quest_spirit
 from app.model.facts import GemFact
@@ -108,4 +108,6 @@ def test_what_is_paid_for_elsewhere_is_known_by_its_lines(facts: Facts) -> None:
         "Demonic Possession",
         "Waking Dream",
     }
+    first = {name for name, mods in lines.items() if is_for_the_first(mods)}
+    assert {"Dispatch Foes", "First Sting", "Direct Approach"} <= first
     assert "Careful Consideration" in {name for name, mods in lines.items() if is_for_the_unhit(mods)}

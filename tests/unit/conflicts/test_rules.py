@@ -382,19 +382,26 @@ def test_minions_that_no_spell_calls_are_told(case: MakeCase) -> None:
 
 
 UNHIT = "30% increased Evasion Rating if you haven't been Hit Recently"
+FIRST = "80% increased Magnitude of Poison you inflict on targets that are not Poisoned"
 DELAYED = "4 seconds after being Damaged by an Enemy Hit, take Damage equal to 30% of that Hit's Damage"
 
 
 def test_what_only_who_is_not_hit_has_or_what_is_paid_for_later_is_told(case: MakeCase) -> None:
     passives = {
         place: NodeFact(id=place, name=name, kind="notable", mods=[line])
-        for place, name, line in ((1, "Careful", UNHIT), (2, "Phased", DELAYED), (3, "Plain", "5% increased Life"))
+        for place, name, line in (
+            (1, "Careful", UNHIT),
+            (2, "Phased", DELAYED),
+            (3, "Plain", "5% increased Life"),
+            (4, "Sting", FIRST),
+        )
     }
     ring = GearItem(slot="Ring 1", base="Ring", rarity="UNIQUE", title="The Band", text=f"The Band\n{UNHIT}")
-    held = {"nodes": [PassiveNode(id=1), PassiveNode(id=2), PassiveNode(id=3)]}
+    held = {"nodes": [PassiveNode(id=node) for node in passives]}
     found = only(case(nodes=passives, blueprint=held, items=[ring]))
     assert (found.type, found.subject, found.severity) == (ConflictType.SURVIVABILITY_GAP, "at times", WARNING)
-    assert "Careful, The Band as if nothing ever hit the character and Phased without what it takes" in found.message
+    assert "Careful, The Band as if nothing ever hit the character and Sting as if every hit were" in found.message
+    assert "the first and Phased without what it takes" in found.message
     assert find_conflicts(case(nodes=passives, blueprint={"nodes": [PassiveNode(id=3)]}, items=[])) == []
 
 

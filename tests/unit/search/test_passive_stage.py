@@ -91,10 +91,13 @@ KEYSTONES = [
     node(3, 1, kind="notable", mods=["8% of Skill Mana Costs Converted to Life Costs"]),
     node(4, 1, kind="notable", mods=["10% increased maximum Life"]),
     node(5, 1, kind="notable", mods=["100% increased Evasion Rating if you haven't been Hit Recently"]),
+    node(6, 1, kind="notable", mods=["40% increased Critical Hit Chance if you haven't dealt a Critical Hit Recently"]),
 ]
 
 
-@pytest.mark.parametrize(("pool", "banned"), [("life", {2, 4, 5}), ("hybrid", {4, 5}), ("energy_shield", {3, 4, 5})])
+@pytest.mark.parametrize(
+    ("pool", "banned"), [("life", {2, 4, 5, 6}), ("hybrid", {4, 5, 6}), ("energy_shield", {3, 4, 5, 6})]
+)
 async def test_the_pool_decides_and_what_helps_at_times_is_never_bought(
     context: Context, pool: str, banned: set[int]
 ) -> None:
