@@ -184,6 +184,11 @@ class Invariant(Model):
         """Whether a user asked for it."""
         return self.provenance is Provenance.EXPLICIT and self.reason != READ_FROM_FILE
 
+    @property
+    def assumption(self) -> str:
+        """The sentence in which a value that nobody asked for is told."""
+        return f"{INVARIANTS[self.field].label}: {shown(self.value)} ({self.reason})."
+
 
 class Question(Model):
     """The one thing worth asking, and what is assumed until it is answered."""

@@ -79,19 +79,23 @@ def read_with_grounds(known: InvariantSet, grounds: Grounds) -> InvariantSet:
 
 
 def as_built(known: InvariantSet, case: Case) -> InvariantSet:
-    """Return the constraints with the damage type that nobody named as the finished build's main skill deals it.
+    """Return the constraints with the damage type that nobody named as the finished build deals it.
 
     What the class often deals was only where the search began: a Witch of minions was told to deal fire, whose cold
-    ones measured best. A skill that has no type of its own deals what is measured.
+    ones measured best. What is measured counts; where nothing is, what the main skill says.
     """
     assumed, own = known.find("damage_type"), damage_types_of(case.main_gem) if case.main_gem is not None else []
-    own = own or [kind for kind, share in _by_share(case) if share >= _GOOD_PART]
+    own = [kind for kind, share in _by_share(case) if share >= _LARGE_PART] or own
     if assumed is None or assumed.provenance is not Provenance.DEFAULT or not own:
         return known
     if set(own) & set(as_list(assumed.value)):
         return known
     dealt = changed(assumed, value=own[0] if len(own) == 1 else own, reason=f"{case.main_skill} deals it")
-    return changed(known, invariants=[dealt if one is assumed else one for one in known.invariants])
+    return changed(
+        known,
+        invariants=[dealt if one is assumed else one for one in known.invariants],
+        assumptions=[dealt.assumption if text == assumed.assumption else text for text in known.assumptions],
+    )
 
 
 def as_said(texts: Sequence[str], grounds: Grounds) -> list[str]:
@@ -175,7 +179,7 @@ def _by_share(case: Case) -> list[tuple[str, float]]:
     return sorted(damage_shares(case).items(), key=lambda pair: -pair[1])
 
 
-_GOOD_PART = 0.1
+_GOOD_PART, _LARGE_PART = 0.1, 0.25
 
 
 def _survivability(case: Case, decision: Decision) -> Built:

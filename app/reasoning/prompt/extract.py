@@ -10,7 +10,7 @@ from app.knowledge.catalogue import Catalogue
 from app.knowledge.values import Unusable, closest, known_to, value_of
 from app.knowledge.vocabulary import preferences, vocabulary
 from app.knowledge.words import phrase
-from app.model.constraints import INVARIANTS, Invariant, InvariantSet, shown
+from app.model.constraints import INVARIANTS, Invariant, InvariantSet
 from app.model.record import BuildRequest
 from app.reasoning.prompt.contradictions import settle_contradictions, without_excluded
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
@@ -83,7 +83,7 @@ def extract_from(
     for name in ("class", "ascendancy", "skill", "damage_type"):
         value = draft.values.get(name)
         if value is not None and not draft.is_explicit(name):
-            draft.assume(f"{INVARIANTS[name].label}: {shown(value.value)} ({value.reason}).")
+            draft.assume(value.assumption)
     return draft.finish()
 
 

@@ -198,6 +198,21 @@ def test_a_damage_type_that_nobody_named_is_what_the_file_deals(
     assert found.invariants[0].reason == ("why" if built == value else "Spark deals it")
 
 
+def test_the_damage_type_that_is_told_is_the_measured_one_in_what_is_assumed_too() -> None:
+    assumed = Invariant(field="damage_type", value="fire", provenance=Provenance.DEFAULT, reason="why")
+    known = InvariantSet(invariants=[assumed], assumptions=[assumed.assumption, "Another."])
+    values: dict[str, float | None] = {
+        "PhysicalHitAverage": 60.0,
+        "ChaosHitAverage": 30.0,
+        "FireHitAverage": 10.0,
+        "TotalDPS": 100.0,
+    }
+    gems = {"spark": changed(SPARK, tags=["Fire"])}
+    found = as_built(known, make_case(gems=gems, blueprint={"groups": GROUPS}, values=values))
+    assert found.get("damage_type") == ["physical", "chaos"]
+    assert found.assumptions == ["Damage type: physical, chaos (Spark deals it).", "Another."]
+
+
 def test_without_a_damage_type_or_a_main_skill_nothing_is_told_of_it() -> None:
     known = InvariantSet(
         invariants=[Invariant(field="damage_type", value="fire", provenance=Provenance.DEFAULT, reason="why")]
