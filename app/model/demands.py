@@ -9,6 +9,7 @@ the gear tier is calibrated on, or of the level's own column where that asks for
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import accumulate
 from typing import TypeVar
 
 from pydantic import Field
@@ -147,6 +148,9 @@ Building 0.20, Data/QuestRewards.lua, all rows with `questPoints`."""
 QUEST_LEVELS = (10, 12, 25, 28, 34, 44, 51, 51, 61, 62, 62, 64)
 """Level of the area of each of those quests, about that of a character who does it; two points each. Same source."""
 
+QUESTS_OF_ACTS = (2, 2, 2, 2, 3, 1)
+"""How many of those quests each act has. Same source."""
+
 QUEST_REWARDS = {
     "questAct 1ClearfellBeira": 2,
     "questAct 1FreythornKing In The Mists": 11,
@@ -217,6 +221,22 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
 def points_by(level: int) -> int:
     """Return the passive points of a character of the level: those of its levels and of the quests up to there."""
     return level - 1 + quest_points(level)
+
+
+def is_level_of_points(level: int) -> bool:
+    """Return whether Path of Building takes who has spent all points of the level to be of it.
+
+    The points of an act's quests count there from the last of its areas on (`EstimatePlayerProgress`), so within some
+    acts it is another level.
+    """
+    points = points_by(level)
+    reckoned = points + 1
+    for quests in accumulate(QUESTS_OF_ACTS):
+        last = QUEST_LEVELS[quests - 1]
+        if reckoned <= last:
+            break
+        reckoned = max(points + 1 - 2 * quests, last)
+    return reckoned == level
 
 
 def quest_points(level: int) -> int:

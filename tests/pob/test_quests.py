@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from app.engine.pob.backend import PobBackend
 from app.knowledge.uniques import is_for_the_first, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.blueprint import ConfigValue
-from app.model.demands import QUEST_LEVELS, QUEST_REWARDS, quest_spirit
+from app.model.demands import QUEST_LEVELS, QUEST_REWARDS, QUESTS_OF_ACTS, quest_spirit
 from app.model.facts import GemFact
 from app.model.names import Goal
 from app.search.base import config_for
@@ -95,7 +96,9 @@ def test_areas_have_the_levels_of_our_tables(pob_path: Path) -> None:
     points = sorted(int(quest["AreaLevel"]) for quest in quests if "questPoints" in quest)
     stats = [quest for quest in quests if "Stat" in quest and "questPoints" not in quest]
     rewards = {f"quest{one['Description']}{one['Area']}{one['Info']}": int(one["AreaLevel"]) for one in stats}
+    acts = Counter(quest["Act"] for quest in quests if "questPoints" in quest)
     assert tuple(points) == QUEST_LEVELS
+    assert tuple(acts[act] for act in sorted(acts)) == QUESTS_OF_ACTS
     assert rewards == QUEST_REWARDS
 
 

@@ -12,7 +12,7 @@ from app.core.spans import SpanKind, span
 from app.engine.files.loadouts import with_loadouts, without_levelling
 from app.model.base import changed
 from app.model.blueprint import Blueprint
-from app.model.demands import points_by
+from app.model.demands import is_level_of_points, points_by
 from app.model.facts import NodeFact
 from app.model.guide import FINAL, LEVELLING, Guide, Loadout, WornItem
 from app.model.names import Effort, Mode, Trigger
@@ -83,7 +83,7 @@ class WithLoadouts:
         files: dict[str, bytes] = {}
         told: list[Loadout] = []
         points = state.inspection.points if state.inspection is not None else {}
-        exact = points.get("used") == points_by(state.blueprint.level)
+        exact = points.get("used") == points_by(state.blueprint.level) and is_level_of_points(state.blueprint.level)
         measured = await asyncio.gather(*(measured_afresh(ctx.engine, draft.blueprint) for draft in drafts))
         for before, draft, (stats, inspection, file) in zip([None, *drafts], drafts, measured, strict=False):
             files[title_at(draft.level)] = file

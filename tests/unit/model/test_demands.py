@@ -6,7 +6,7 @@ import pytest
 
 from app.model.anchors import ANCHORS, Column
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
-from app.model.demands import Floor, demands_of, floors_for
+from app.model.demands import Floor, demands_of, floors_for, is_level_of_points
 from app.model.names import GearTier, Goal, Provenance, UniqueTier
 from app.model.record import BuildRequest
 
@@ -117,3 +117,12 @@ def test_what_cannot_be_meant_is_the_default_for_everyone() -> None:
 
 def test_floors_are_those_of_the_level_and_gear_demanded() -> None:
     assert demands_of(said(level=24, gear="starter")).floors == floors_for(24, GearTier.STARTER)
+
+
+@pytest.mark.parametrize(
+    ("level", "is_it"),
+    [(9, True), (12, True), (30, True), (50, True), (70, True), (90, True), (40, False), (11, False)],
+)
+def test_within_an_act_points_are_those_of_another_level(level: int, is_it: bool) -> None:
+    """A build of level 40 was opened as one of level 42: its fifth quest counts with the sixth there."""
+    assert is_level_of_points(level) is is_it
