@@ -158,17 +158,15 @@ class FurtherSkills:
         First those that cannot be used with what is held.
         """
         incumbent = self.search.incumbent
-        unusable = sorted({one.group for one in (await incumbent.learn_requirements()).unusable if one.group > kept})
-        if unusable:
-            await incumbent.commit([RemoveGroup(index=index) for index in reversed(unusable)])
         while len(incumbent.blueprint.groups) > kept:
             inspection = await incumbent.learn_requirements()
+            unusable = [one.group for one in inspection.unusable if one.group > kept]
             new = [line for line in inspection.warnings if line not in before]
-            if not new:
+            if not unusable and not new:
                 return
             groups = incumbent.blueprint.groups
             named = [i for i in range(len(groups), kept, -1) if any(groups[i - 1].gems[0].name in line for line in new)]
-            await incumbent.commit([RemoveGroup(index=named[0] if named else len(groups))])
+            await incumbent.commit([RemoveGroup(index=max(unusable, default=named[0] if named else len(groups)))])
 
 
 async def without_unpaid(incumbent: Incumbent, inspection: Inspection, kept: Collection[str]) -> list[str]:

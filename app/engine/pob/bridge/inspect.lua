@@ -117,12 +117,18 @@ local function idle_gems()
 	return found
 end
 
--- Active gems of which no skill can be used with what is held, and why. A gem whose skills are not calculated is not told.
+-- Why a skill cannot be used; nil where it can, or where it is not calculated.
+local function disabled_reason(skill)
+	local flags = skill.activeEffect.statSet and skill.activeEffect.statSet.skillFlags
+	return flags and flags.disable and plain(skill.disableReason or "disabled") or nil
+end
+
+-- Active gems of which no skill can be used with what is held, and why.
 local function unusable()
 	local reasons, usable, found = {}, {}, list()
 	for _, skill in ipairs(build.calcsTab.mainEnv.player.activeSkillList) do
-		local gem, flags = skill.activeEffect.srcInstance, skill.activeEffect.statSet and skill.activeEffect.statSet.skillFlags
-		if gem and flags and flags.disable then reasons[gem] = plain(skill.disableReason or "disabled") elseif gem then usable[gem] = true end
+		local gem, reason = skill.activeEffect.srcInstance, disabled_reason(skill)
+		if gem and reason then reasons[gem] = reason elseif gem then usable[gem] = true end
 	end
 	for index, at in ipairs(B.skills.own()) do
 		for number, gem in ipairs(B.skills.list()[at].gemList) do
@@ -168,14 +174,12 @@ function B.ops.inspect()
 	local warnings, multipliers = list(), env.modDB.multipliers
 	for _, line in pairs(build.controls.warnings.lines) do warnings[#warnings + 1] = plain(line) end
 	table.sort(warnings)
-	local skill = env.player.mainSkill
-	local flags = skill.activeEffect.statSet and skill.activeEffect.statSet.skillFlags
 	return {
 		requirements = requirements(output), warnings = warnings, unparsed = unparsed(env.modDB), idle_gems = idle_gems(),
 		unusable = unusable(),
 		points = points(output), dropped_nodes = B.tree.dropped(),
 		support_counts = { str = multipliers.RedSupportGems or 0, dex = multipliers.GreenSupportGems or 0, int = multipliers.BlueSupportGems or 0 },
-		disabled_reason = flags and flags.disable and plain(skill.disableReason or "disabled") or nil,
+		disabled_reason = disabled_reason(env.player.mainSkill),
 		modelled = B.damage.total(env, {}) ~= nil,
 	}
 end
