@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from app.conflicts.case import Case, advice, conflict
 from app.conflicts.items import filling, slots_with_room
-from app.knowledge.gems import called_by, is_called, is_had_each_time, is_minion, waits
+from app.knowledge.gems import brings_cooldown, called_by, is_called, is_had_each_time, is_minion, waits
 from app.knowledge.uniques import empties_a_flask, is_for_the_first, is_for_the_unhit, is_paid_for_elsewhere
 from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.blueprint import SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.demands import Floor, column_for
+from app.model.facts import GemFact
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 from app.model.stats import (
     CHAOS_RESISTANCE,
@@ -156,12 +157,22 @@ LONGEST_USE_S = 2.0
 def pace(case: Case) -> list[BuildConflict]:
     """A main skill of which one use takes long is told to: damage comes in few blows, and one stands still for each.
 
-    A cooldown is no such time: one does something else meanwhile.
+    A cooldown of its own is no such time, because one chose the skill with it; one that a support brings is told.
     """
     main, rate = case.main_gem, case.stats.get(USES_PER_SECOND)
-    if main is None or rate <= 0 or is_minion(main) or case.stats.get(COOLDOWN_S) > 0:
+    if main is None or rate <= 0 or is_minion(main):
         return []
     taken = 1 / rate
+    if cooling := [fact.name for fact in _main_supports(case) if brings_cooldown(fact)]:
+        message = (
+            f"With {_list(cooling)} {main.name} can be used only once in {taken:.1f} seconds, so "
+            f"{case.stats.dps or 0.0:,.0f} damage per second comes in few blows."
+        )
+        without = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "supports that bring no cooldown")
+        evidence = Evidence(required=LONGEST_USE_S, available=round(taken, 2), unit="seconds")
+        return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, SLOW, message, [without], evidence)]
+    if case.stats.get(COOLDOWN_S) > 0:
+        return []
     if taken <= LONGEST_USE_S:
         return []
     message = (
@@ -196,15 +207,19 @@ def _is_used(case: Case, group: SkillGroup) -> bool:
     return group.enabled and bool(group.gems) and group.gems[0].gem_id in case.gems
 
 
+def _main_supports(case: Case) -> list[GemFact]:
+    group = case.blueprint.main
+    found = [case.gems[gem.gem_id] for gem in group.gems[1:] if gem.gem_id in case.gems] if group is not None else []
+    return [fact for fact in found if fact.kind == "support"]
+
+
 AT_TIMES = "at times"
 
 
 def supports_and_items_at_times(case: Case) -> list[BuildConflict]:
     """What the main skill has from supports and items at times is told to be calculated as if it were always had."""
-    group = case.blueprint.main
-    supports = [case.gems[gem.gem_id] for gem in group.gems[1:] if gem.gem_id in case.gems] if group is not None else []
     worn = [item for item in case.blueprint.items.values() if item.text and empties_a_flask(item.text.splitlines())]
-    names = [fact.name for fact in supports if fact.kind == "support" and not is_had_each_time(fact)]
+    names = [fact.name for fact in _main_supports(case) if not is_had_each_time(fact)]
     names += [item.title or item.base for item in worn]
     if not names or not case.stats.dps:
         return []

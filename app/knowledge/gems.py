@@ -56,6 +56,10 @@ _NOT_EACH_TIME = re.compile(
     re.IGNORECASE,
 )
 
+_COOLS = re.compile(
+    r"gain(?:ing)? a (?:long )?cooldown|(?:are given|giving them) a (?:moderate )?cooldown", re.IGNORECASE
+)
+
 _CALLED = re.compile(r"while active, (\w+) spells you use yourself will also summon", re.IGNORECASE)
 
 
@@ -235,6 +239,14 @@ def is_had_each_time(support: GemFact) -> bool:
     Atziri's Impatience without the quarter of life, mana and energy shield, Minion Pact with minions that never die.
     """
     return not _NOT_EACH_TIME.search(support.description)
+
+
+def brings_cooldown(support: GemFact) -> bool:
+    """Say whether a skill is ready only now and then for a support: five to ten seconds, Hourglass's for instance.
+
+    The figures count it. But who walks through a map, or has nothing else to use on a boss, cannot play so.
+    """
+    return _COOLS.search(support.description) is not None
 
 
 def prevents_ailments(support: GemFact) -> bool:

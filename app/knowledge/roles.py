@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from app.knowledge.gems import ELEMENTS, deals_damage, dealt, is_attack, is_called, is_minion, is_spell, tags
+from app.knowledge.gems import (
+    ELEMENTS,
+    deals_damage,
+    dealt,
+    is_attack,
+    is_called,
+    is_minion,
+    is_spell,
+    stands_alone,
+    tags,
+)
 from app.model.facts import GemFact
 from app.model.groups import GroupRole
 from app.model.names import Goal
@@ -163,14 +173,18 @@ _SECOND_UNFIT = frozenset(
 
 
 def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> list[GemFact]:
-    """Return the skills that could be the second damage skill: by hand, of the main one's kind and damage."""
+    """Return the skills that could be the second damage skill: by hand, of the main one's kind and damage.
+
+    As of a main one its figure is had by using it over and over: not while it cools from heat, and no walls that
+    something else must break.
+    """
     wanted = set(dealt(main))
     return [
         gem
         for gem in gems
         if gem.id != main.id and deals_damage(gem) and gem.name not in (*MOVEMENT, *_EXPOSING)
         if is_attack(gem) == is_attack(main) and (is_attack(gem) or wanted & set(dealt(gem)))
-        if not tags(gem) & _SECOND_UNFIT and (role is not GroupRole.CLEAR or clears(gem))
+        if not tags(gem) & _SECOND_UNFIT and stands_alone(gem) and (role is not GroupRole.CLEAR or clears(gem))
     ]
 
 

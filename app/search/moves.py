@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.errors import UnknownFact
-from app.knowledge.gems import is_had_each_time
+from app.knowledge.gems import brings_cooldown, is_had_each_time
 from app.knowledge.named import named_in
 from app.model.base import changed
 from app.model.blueprint import (
@@ -161,10 +161,12 @@ class MoveReader:
             found.append(known)
         for fact in found:
             if fact.id not in fitting or not rules.allows(fact):
-                at_times = (
-                    "" if is_had_each_time(fact) else ": it does not help at each use, so only who names it has it"
-                )
-                raise UnknownFact(f"{fact.name} cannot support this skill of this build{at_times}")
+                why = ""
+                if not is_had_each_time(fact):
+                    why = ": it does not help at each use, so only who names it has it"
+                elif brings_cooldown(fact):
+                    why = ": it brings a cooldown, so only who names it has it"
+                raise UnknownFact(f"{fact.name} cannot support this skill of this build{why}")
             if fact.id in taken:
                 raise UnknownFact(f"{fact.name} is used by another skill already")
         families = [fact.family for fact in found if fact.family is not None]

@@ -9,7 +9,7 @@ import pytest
 
 from app.conflicts.styles import shares_by_type
 from app.engine.pob.backend import PobBackend
-from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, called_by, dealt, is_had_each_time
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, brings_cooldown, called_by, dealt, is_had_each_time
 from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, type_share, unpayable
 from app.model.demands import floors_for
 from app.model.facts import GemFact
@@ -137,6 +137,9 @@ def test_supports_that_wait_or_use_up_are_calculated_as_if_they_did_not(of: Of, 
         "Lifetap",
         "Mana Leech",
     }
+    cooling = {fact.name for fact in supports if brings_cooldown(fact)}
+    assert cooling >= {"Hourglass", "Zarokh's Revolt", "Zarokh's Refrain", "Nova Projectiles II"}
+    assert not cooling & {"Nova Projectiles I", "Considered Casting", "Cooldown Recovery II", "Unleash"}
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,9 @@ NOISE = 1e-6
 TRIED = 4
 """Skills of a role that are tried, and damage skills whose place in the build is tried."""
 
-LEAST_SECOND = 1 / 3
-"""Share of the main skill's damage that a second skill for single targets must deal by itself."""
+LEAST_SECOND = 1.0
+"""Share of the main skill's damage that a second skill for single targets must deal by itself: with less nobody would
+change to it. It has fewer supports, and nothing was chosen for it."""
 
 PURPOSE_SUPPORTS = 3
 """Supports of a group for a purpose."""
@@ -224,7 +225,7 @@ async def measured_roles(
 ) -> list[GroupRole]:
     """Return the role of each group, measured on a session that holds the build.
 
-    What deals far less to a single target than the main skill is no skill for single targets.
+    What deals less to a single target than the main skill is no skill for single targets.
     """
     roles = roles_of(blueprint, facts, goal)
     places = [i for i, role in enumerate(roles) if role is GroupRole.SINGLE_TARGET]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from app.knowledge.gems import is_had_each_time
+from app.knowledge.gems import brings_cooldown, is_had_each_time
 from app.model.blueprint import Change, Gem, SetGroup, SkillGroup
 from app.model.demands import ATTRIBUTE_PER_SUPPORT
 from app.model.facts import GemFact
@@ -48,12 +48,13 @@ class SupportRules:
     def allows(self, fact: GemFact) -> bool:
         """Return whether the character may use the support at all.
 
-        Lineage supports are boss drops, and what is not had at each use has a figure that nobody gets: both unless
-        named.
+        Lineage supports are boss drops, what is not had at each use has a figure that nobody gets, and with a cooldown
+        a skill cannot be used over and over: none of them unless named.
         """
         if fact.kind != "support" or fact.id in self.excluded or fact.name in self.excluded:
             return False
-        usual = is_had_each_time(fact) and (not fact.lineage or (self.gear.has_rarities and self.lineage > 0))
+        had = not fact.lineage or (self.gear.has_rarities and self.lineage > 0)
+        usual = had and is_had_each_time(fact) and not brings_cooldown(fact)
         return usable_level(fact, self.level) > 0 and (usual or fact.id in self.required)
 
     def spoken(self, fact: GemFact) -> int:

@@ -247,7 +247,7 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
 async def _supported(ctx: SearchContext, further: FurtherSkills, fact: GemFact, role: GroupRole) -> None:
     """Support a new group: a damage skill by its own damage, all others by what serves their role.
 
-    What deals far less to a single target than the main one, and does not reach packs either, is taken back.
+    What deals less to a single target than the main one, and does not reach packs either, is taken back.
     """
     incumbent = further.search.incumbent
     index = group_index(incumbent.blueprint, fact.id)

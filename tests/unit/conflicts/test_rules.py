@@ -366,6 +366,19 @@ def test_a_use_that_takes_long_is_told(case: MakeCase, rate: float, cooldown: fl
     assert all(one.message.startswith(f"One use of Sunder takes {1 / rate:.1f} seconds") for one in found)
 
 
+def test_a_cooldown_that_a_support_brings_is_told(case: MakeCase) -> None:
+    """Found on a Lich for mapping: Essence Drain and Contagion, both with Hourglass, ready once in ten seconds."""
+    said = "Supports any damaging skill, causing it to deal significantly more damage but gain a long cooldown."
+    gems = {
+        "spark": GemFact(id="spark", name="Drain", kind="active"),
+        "glass": GemFact(id="glass", name="Glass", kind="support", description=said),
+    }
+    groups = [SkillGroup(gems=[Gem(gem_id=name, name=gems[name].name) for name in ("spark", "glass")])]
+    found = only(case(gems=gems, blueprint={"groups": groups}, values={"Speed": 0.1, "Cooldown": 10.0}))
+    assert (found.subject, found.severity) == ("slow", WARNING)
+    assert found.message.startswith("With Glass Drain can be used only once in 10.0 seconds")
+
+
 def test_minions_that_no_spell_calls_are_told(case: MakeCase) -> None:
     said = "While active, Fire Spells you use yourself will also summon Spirits."
     gems = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.knowledge.gems import TOO_AWKWARD, awkwardness, is_had_each_time, stands_alone, waits
+from app.knowledge.gems import TOO_AWKWARD, awkwardness, brings_cooldown, is_had_each_time, stands_alone, waits
 from tests.fakes.arithmetic import active
 
 
@@ -47,6 +47,22 @@ def test_what_was_asked_for_is_no_burden() -> None:
 )
 def test_what_waits_or_uses_up_is_not_had_each_time(said: str, had: bool) -> None:
     assert is_had_each_time(active("faster", said)) is had
+
+
+@pytest.mark.parametrize(
+    ("said", "cools"),
+    [
+        ("causing it to deal significantly more damage but gain a long cooldown. Cannot support Skills which", True),
+        ("making them fire extra Projectiles in a circle, at the cost of Damage and gaining a cooldown.", True),
+        ("Supported Spells Echo thrice, but are given a Cooldown.", True),
+        ("Sealing them over time and giving them a moderate Cooldown.", True),
+        ("Supports Curse Skills, giving them a short cooldown but causing them to create areas", False),
+        ("Supports Skills which have a cooldown, giving them extra uses of that cooldown.", False),
+        ("Supports Attacks, causing them to Attack faster. Cannot support Skills which have a Cooldown.", False),
+    ],
+)
+def test_what_makes_a_skill_rare_brings_a_cooldown(said: str, cools: bool) -> None:
+    assert brings_cooldown(active("rare", said)) is cools
 
 
 @pytest.mark.parametrize(

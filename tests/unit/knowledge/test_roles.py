@@ -68,6 +68,15 @@ def test_what_needs_something_first_is_no_second_skill(kind: str) -> None:
     assert second_skills([odd], SPARK, GroupRole.CLEAR) == []
 
 
+def test_what_waits_is_no_second_skill() -> None:
+    """Found on a Mercenary and a Huntress: 82,527 a second of a Rapid Shot that heat stops, and packs died of walls."""
+    hot = "Reaching maximum Heat will prevent you from firing for a short time."
+    walls = "Raise a wall. Walls explode when shattered, dealing damage around them."
+    for said in (hot, walls):
+        waiting = SHOT.model_copy(update={"id": "waiting", "description": said})
+        assert second_skills([waiting, SHOT], SLAM, GroupRole.SINGLE_TARGET) == [SHOT]
+
+
 def test_what_the_build_cannot_bring_about() -> None:
     freezing = skill("Freezing Mark", "Mark", tags=("mark",))
     assert not brought_about(freezing, [SPARK], DealtDamage({"lightning": 1.0}))
