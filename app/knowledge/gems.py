@@ -247,8 +247,3 @@ def brings_cooldown(support: GemFact) -> bool:
     The figures count it. But who walks through a map, or has nothing else to use on a boss, cannot play so.
     """
     return _COOLS.search(support.description) is not None
-
-
-def prevents_ailments(support: GemFact) -> bool:
-    """Say whether what a support is given to inflicts no elemental ailment any more."""
-    return "unable to inflict elemental ailments" in support.description.casefold()

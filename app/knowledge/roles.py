@@ -176,22 +176,20 @@ def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> li
     """Return the skills that could be the second damage skill: by hand, of the main one's kind and damage.
 
     As of a main one its figure is had by using it over and over: not while it cools from heat, and no walls that
-    something else must break.
+    something else must break. Beside a main skill that cools down it is there for that time, so it does not.
     """
     wanted = set(dealt(main))
+    unfit = _SECOND_UNFIT | ({"cooldown"} & tags(main))
     return [
         gem
         for gem in gems
         if gem.id != main.id and deals_damage(gem) and gem.name not in (*MOVEMENT, *_EXPOSING)
         if is_attack(gem) == is_attack(main) and (is_attack(gem) or wanted & set(dealt(gem)))
-        if not tags(gem) & _SECOND_UNFIT and stands_alone(gem) and (role is not GroupRole.CLEAR or clears(gem))
+        if not tags(gem) & unfit and stands_alone(gem) and (role is not GroupRole.CLEAR or clears(gem))
     ]
 
 
-ACTIVATED_BY: Mapping[str, str] = MappingProxyType({"Freezing Mark": "cold", "Voltaic Mark": "lightning"})
-"""Marks that give their buff when an ailment of this damage is inflicted; the engine takes the buff as always up."""
-
-_ANSWERS_TO: Mapping[str, str] = MappingProxyType({**ACTIVATED_BY, "Bloodhound's Mark": "physical", _EFFIGY: "chaos"})
+_ANSWERS_TO: Mapping[str, str] = MappingProxyType({"Bloodhound's Mark": "physical", _EFFIGY: "chaos"})
 """Skills that answer to what hits of this damage inflict."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Session
-from app.knowledge.gems import level_required, prevents_ailments
+from app.knowledge.gems import level_required
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
@@ -169,8 +169,3 @@ async def weapon_types(ctx: SearchContext) -> frozenset[str]:
     bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
     armoured = {ARMOURED_SHIELD for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
     return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases) | armoured
-
-
-def preventing_ailments(facts: Iterable[GemFact]) -> frozenset[str]:
-    """Return the ids of the supports with which a skill inflicts no elemental ailment any more."""
-    return frozenset(fact.id for fact in facts if fact.kind == "support" and prevents_ailments(fact))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from app.knowledge.exclusions import granted_by
 from app.knowledge.gems import can_be_cut
-from app.knowledge.roles import ACTIVATED_BY
 from app.model.base import changed
 from app.model.blueprint import Change, RemoveGroup, SetGroup, SetMain, SkillGroup
 from app.model.facts import GemFact
@@ -78,8 +77,7 @@ async def skills_had(ctx: SearchContext) -> list[GemFact]:
 class SkillSearch:
     """Adds skill groups to the incumbent's build while they measurably help.
 
-    `counted`: the main group counts into the damage of all groups, so that further minions may as well. `preventing`:
-    supports that prevent ailments; what answers to an ailment takes them off the main group.
+    `counted`: the main group counts into the damage of all groups, so that further minions may as well.
     """
 
     incumbent: Incumbent
@@ -88,7 +86,6 @@ class SkillSearch:
     reserve_free: float = 0.0
     counted: bool = False
     gear: GearTier = GearTier.STARTER
-    preventing: frozenset[str] = frozenset()
 
     def offers(self, facts: Iterable[GemFact]) -> list[SkillOffer]:
         """Return the groups that the character could use with its weapon, at several gem levels."""
@@ -188,12 +185,7 @@ class SkillSearch:
         return [offer for _, offer in sorted(helpful, key=lambda pair: (-pair[0], pair[1].key))]
 
     def _change(self, offer: SkillOffer) -> list[Change]:
-        added = SetGroup(index=len(self.incumbent.blueprint.groups) + 1, group=offer.group)
-        main = self.incumbent.blueprint.main
-        kept = [gem for gem in main.gems if gem.gem_id not in self.preventing] if main is not None else []
-        if main is None or len(kept) == len(main.gems) or offer.fact.name not in ACTIVATED_BY:
-            return [added]
-        return [SetGroup(index=self.incumbent.blueprint.main_group, group=changed(main, gems=kept)), added]
+        return [SetGroup(index=len(self.incumbent.blueprint.groups) + 1, group=offer.group)]
 
     async def recruit(self, index: int, fact: GemFact) -> int:
         """Let the minion skill of the group at the 1-based index count as often as helps most; return how often."""

@@ -52,7 +52,6 @@ from app.search.skills.further import (
 from app.search.skills.gems import (
     by_id,
     group_index,
-    preventing_ailments,
     support_slots,
     weapon_types,
 )
@@ -334,7 +333,6 @@ async def named_skills(ctx: SearchContext) -> list[GemFact]:
 
 async def _search(ctx: SearchContext, incumbent: Incumbent) -> SkillSearch:
     main, free = incumbent.blueprint.groups[incumbent.blueprint.main_group - 1], ctx.plan.spirit.reserve_free
-    preventing = preventing_ailments(await ctx.engine.facts.gems())
     # Whether the main group counts into FullDPS, so that other groups may as well.
     counted, level, gear = main.in_full_dps, ctx.demands.level, ctx.demands.gear
-    return SkillSearch(incumbent, level, await weapon_types(ctx), free, counted, gear, preventing)
+    return SkillSearch(incumbent, level, await weapon_types(ctx), free, counted, gear)

@@ -77,11 +77,19 @@ def test_what_waits_is_no_second_skill() -> None:
         assert second_skills([waiting, SHOT], SLAM, GroupRole.SINGLE_TARGET) == [SHOT]
 
 
+def test_beside_a_skill_that_cools_down_the_second_one_does_not() -> None:
+    """Found on a Mercenary: Explosive Grenade, and Oil Grenade for the time until it is ready."""
+    cooling = SHOT.model_copy(update={"id": "cooling", "skill_types": [*SHOT.skill_types, "Cooldown"]})
+    assert second_skills([cooling, SHOT], SLAM, GroupRole.CLEAR) == [cooling, SHOT]
+    rare = SLAM.model_copy(update={"skill_types": [*SLAM.skill_types, "Cooldown"]})
+    assert second_skills([cooling, SHOT], rare, GroupRole.CLEAR) == [SHOT]
+
+
 def test_what_the_build_cannot_bring_about() -> None:
-    freezing = skill("Freezing Mark", "Mark", tags=("mark",))
-    assert not brought_about(freezing, [SPARK], DealtDamage({"lightning": 1.0}))
-    assert not brought_about(freezing, [SPARK], DealtDamage({"lightning": 0.9, "cold": 0.1}))
-    assert brought_about(freezing, [COMET], DealtDamage({"cold": 0.6}))
+    bleeding = skill("Bloodhound's Mark", "Mark", tags=("mark",))
+    assert not brought_about(bleeding, [SPARK], DealtDamage({"lightning": 1.0}))
+    assert not brought_about(bleeding, [SPARK], DealtDamage({"lightning": 0.9, "physical": 0.1}))
+    assert brought_about(bleeding, [SHOT], DealtDamage({"physical": 0.6}))
     barrage, again = skill("Barrage"), skill("Lightning Arrow", "Attack", "Barrageable", tags=("attack",))
     assert [brought_about(barrage, used, DealtDamage({})) for used in ([again], [SHOT])] == [True, False]
     bomb = skill("Frost Bomb")

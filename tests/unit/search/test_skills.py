@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.engine.base import Outputs
-from app.model.base import changed
-from app.model.blueprint import Blueprint, Gem
+from app.model.blueprint import Blueprint
 from app.model.names import GearTier
 from app.search.incumbent import Incumbent
 from app.search.skills.gems import by_id
@@ -55,18 +54,6 @@ async def test_one_curse_and_one_mark(context: Context) -> None:
         active("c", "10 inc", tags=["Mark"]),
     ]
     assert await add(context, World(gems=gems)) == ["a", "c"]
-
-
-async def test_what_answers_to_an_ailment_takes_off_what_prevents_it(context: Context) -> None:
-    focus = active("focus", "25 more. Be unable to inflict Elemental Ailments.").model_copy(update={"kind": "support"})
-    world = World(gems=[active("zap"), active("mark", "50 inc").model_copy(update={"name": "Voltaic Mark"}), focus])
-    main = START.groups[0]
-    held = changed(main, gems=[*main.gems, Gem(gem_id="focus", name="focus")])
-    for preventing, left in ((frozenset({"focus"}), 1), (frozenset[str](), 2)):
-        incumbent = await Incumbent.open(replace(context(world), blueprint=changed(START, groups=[held])))
-        search = SkillSearch(incumbent, 90, frozenset({"Wand"}), preventing=preventing)
-        assert [fact.id for fact in await search.add(world.gems[1:2], 1)] == ["mark"]
-        assert len(incumbent.blueprint.groups[0].gems) == left
 
 
 async def test_idle_spirit_is_filled_in_the_plans_order_without_a_measured_gain(context: Context) -> None:
