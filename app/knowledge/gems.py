@@ -44,7 +44,7 @@ TOO_AWKWARD = 14.0
 _WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses", "icecrystal", "objectdurability"})
 _PAUSES = re.compile(
     r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which"
-    r"|explode when shattered",
+    r"|explode when shattered|destroyed when enemies touch",
     re.IGNORECASE,
 )
 
@@ -191,7 +191,8 @@ def waits(gem: GemFact) -> bool:
     """Say whether a skill deals its damage only at times: with full Glory or combo, on a corpse, once cooled down.
 
     Or once something else breaks what it puts up.
-    The engine calculates it as if it always did: Rapid Shot never gets too hot, a Shield Wall shatters by itself.
+    The engine calculates it as if it always did: Rapid Shot never gets too hot, a Shield Wall shatters by itself, and a
+    boss runs into the spikes of each Bone Cage.
     """
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
 

@@ -72,6 +72,7 @@ def test_what_makes_a_skill_rare_brings_a_cooldown(said: str, cools: bool) -> No
         ("Fire a bolt.", ["HasUsageCondition"], True),
         ("Devour a corpse.", ["TargetsDestructibleCorpses"], True),
         ("Reaching maximum Heat will prevent you from firing these bolts for a short time.", [], True),
+        ("The spikes are destroyed when enemies touch them, damaging and Pinning those enemies.", [], True),
         ("A torrent of fire. Cannot gain fuel while using this skill.", [], True),
     ],
 )
