@@ -2,8 +2,8 @@
 
 A local search ends where no trade helps, though a tree elsewhere may be better. Large moves lead there: a limb given up
 for another region, a far passive reached, a keystone with a tree that suits it, another aim for a while, all grown
-anew, limbs of a tree found elsewhere. What they promise is often wrong (vectors do not add up over thirty passives), so
-each is judged once it is improved, and taken back when it is not better.
+anew, limbs of a tree found elsewhere, all moves from such a tree. What they promise is often wrong (vectors do not add
+up over thirty passives), so each is judged once it is improved, and taken back when it is not better.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ TRADES = 12
 SUITED = 6
 """Chains of trades that suit a tree to a keystone it was given."""
 
-SHARE = 5
-"""Part of all trials that a tree around another keystone may take until it is compared."""
+SHARE, SHARE_BESIDE = 5, 10
+"""Parts of all trials that a tree around another keystone, and a tree that came near, may take until it is compared."""
 
 UNLIKE = 8
 """Passives in which two moves differ at least: otherwise they lead to the same tree."""
@@ -62,21 +62,22 @@ EHP_WEIGHTS = (0.1, EVEN, 0.3, 3.0, 10.0)
 class LargeMoves:
     """Improves a tree further than trades do; `most`: moves of each kind that are tried before giving up.
 
-    `others`: trees that were near the best when they were found.
+    `others`: trees that were near the best when they were found, each with its score.
     """
 
     search: TreeSearch
     most: int
-    others: list[Blueprint] = field(default_factory=list)
+    others: list[tuple[float, Blueprint]] = field(default_factory=list)
     _grown: set[tuple[frozenset[int], frozenset[int]]] = field(default_factory=set)
     _rested: set[int] = field(default_factory=set)
+    _left: set[frozenset[int]] = field(default_factory=set)
 
     async def improve(self) -> int:
         """Make moves until none helps or the trials are spent; return how many moves and trades helped."""
         before = self.search.accepted
         await self.search.improve()
         if self.most:
-            await self._in_turn((self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed))
+            await self._in_turn((self._rooted, self._elsewhere, self._keyed, self._aside, self._crossed, self._beside))
         return self.search.accepted - before
 
     async def _in_turn(self, moves: Sequence[Callable[[], Awaitable[bool]]]) -> None:
@@ -184,13 +185,35 @@ class LargeMoves:
 
     async def _crossed(self) -> bool:
         """Take over limbs of the trees that were nearly as good, the latest first."""
-        for other in self.others[: -self.most - 1 : -1]:
+        for _, other in self.others[: -self.most - 1 : -1]:
             nodes = {n.id: n.attribute for n in other.nodes if n.id in self.search.graph.nodes}
             attributes = {node: attribute for node, attribute in nodes.items() if attribute is not None}
             planner, draft = self.search.planner, self.search.draft()
             plain = planner.vector_of(nodes, attributes)
             donor = planner.draft(frozenset(nodes), attributes, plain)
             if await self._first(await asyncio.to_thread(crossed, planner, draft, donor)):
+                return True
+        return False
+
+    async def _beside(self) -> bool:
+        """Go on from the trees that came near by all moves but keystones, the best tree first and from each once.
+
+        No move leads from the best tree to a better one any more, but from one that is unlike it.
+        """
+        search, best = self.search, self.search.incumbent.blueprint
+
+        async def go_on() -> None:
+            if search.incumbent.blueprint != best:  # improved to what there is
+                with self._within(search.limits.trials // SHARE_BESIDE):
+                    await self._in_turn((self._elsewhere, self._aside, self._crossed, self._rooted))
+
+        while search.is_unspent:
+            near = [(score, tree) for score, tree in self.others if _passives(tree) not in self._left]
+            if not near:
+                break
+            _, tree = max(near, key=lambda one: one[0])
+            self._left.add(_passives(tree))
+            if await self._tried(partial(search.rewind, tree), further=go_on):
                 return True
         return False
 
@@ -220,8 +243,10 @@ class LargeMoves:
                 await further()
         is_better = search.score > now + EPSILON and search.spent <= points
         is_near = search.score > now - HOPE and search.spent <= points
-        if is_near and search.incumbent.blueprint not in (before, *self.others):
-            self.others.append(before if is_better else search.incumbent.blueprint)
+        found = (search.score, search.incumbent.blueprint)
+        other, stays = ((now, before), found) if is_better else (found, (now, before))
+        if is_near and _passives(other[1]) not in {_passives(tree) for _, tree in (stays, *self.others)}:
+            self.others.append(other)
         search.accepted = accepted + is_better
         if not is_better:
             await search.rewind(before)
@@ -257,6 +282,10 @@ class LargeMoves:
             yield
         finally:
             search.fixed, search.planner = fixed, planner
+
+
+def _passives(tree: Blueprint) -> frozenset[int]:
+    return frozenset(n.id for n in tree.nodes)
 
 
 def bare(objective: Objective) -> Objective:

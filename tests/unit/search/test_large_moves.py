@@ -139,14 +139,23 @@ def demanding(context: Context, seed: int, keystones: int = 0) -> tuple[SearchCo
 SEEDS = range(10)
 
 
-async def score_of(context: Context, seed: int, moves: int, keystones: int = 0) -> float:
+class OnlyFromTheBest(LargeMoves):
+    """All moves, but none from a tree that came near."""
+
+    async def _beside(self) -> bool:
+        return False
+
+
+async def score_of(
+    context: Context, seed: int, moves: int, keystones: int = 0, large: type[LargeMoves] = LargeMoves
+) -> float:
     """Return the score that is reached with so many moves of each kind."""
     ctx, graph, objective = demanding(context, seed, keystones)
     search = TreeSearch(await Incumbent.open(ctx, objective), graph, limits=TreeLimits(reach=5))
     judged = search.incumbent.objective
     assert await search.spend(16) == 0
     local = search.incumbent.score
-    helped = await LargeMoves(search, moves).improve()
+    helped = await large(search, moves).improve()
     assert search.incumbent.objective == judged, "another aim was for a while"
     assert await ctx.session.blueprint() == search.incumbent.blueprint
     assert search.spent == 16
@@ -184,3 +193,22 @@ def test_another_aim_leaves_what_is_measured_alone(context: Context) -> None:
     assert not free.guards
     assert not free.minima
     assert free.metrics == easier.metrics == objective.metrics
+
+
+async def test_what_only_a_tree_that_came_near_can_see_is_found(context: Context) -> None:
+    """Two ways of thirteen passives of about 3 % behind three that do nothing, and far along the worse one the best."""
+    good, nearly, best, leaves = range(2, 18), range(30, 46), range(60, 70), (80, 81)
+
+    def way(passives: range, mods: str, fork: int = 0) -> list[NodeFact]:
+        links = {i: [i + 1] for i in passives[:-1]} | {passives[-1]: []}
+        links[passives[7]] += [fork] if fork else []
+        return [node(i, *links[i], mods=[mods] if place >= 3 else []) for place, i in enumerate(passives)]
+
+    arms = [*way(good, "3 inc"), *way(nearly, "2.99 inc", best[0]), *(node(i, i + 1) for i in best[:-1])]
+    arms += [node(best[-1], mods=["150 inc"], kind="notable"), *(node(i, mods=["0.1 inc"]) for i in leaves)]
+    world = World(nodes=[node(1, good[0], nearly[0], *leaves, kind="start"), *arms], gems=[active("zap")])
+    for large, owned in ((OnlyFromTheBest, {*good, *leaves}), (LargeMoves, {*nearly[:8], *best})):
+        search = TreeSearch(await Incumbent.open(context(world)), PassiveGraph(world.nodes, [1]))
+        assert await search.spend(18) == 0
+        await large(search, 4).improve()
+        assert search.owned == owned
