@@ -44,7 +44,7 @@ TOO_AWKWARD = 14.0
 _WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses", "icecrystal", "objectdurability"})
 _PAUSES = re.compile(
     r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which"
-    r"|explode when shattered|destroyed when enemies touch",
+    r"|explode when shattered|destroyed when enemies touch|bombards enemies afflicted by",
     re.IGNORECASE,
 )
 
@@ -191,8 +191,8 @@ def waits(gem: GemFact) -> bool:
     """Say whether a skill deals its damage only at times: with full Glory or combo, on a corpse, once cooled down.
 
     Or once something else breaks what it puts up.
-    The engine calculates it as if it always did: Rapid Shot never gets too hot, a Shield Wall shatters by itself, and a
-    boss runs into the spikes of each Bone Cage.
+    The engine calculates it as if it always did: Rapid Shot never gets too hot, a Shield Wall shatters by itself, a
+    boss runs into the spikes of each Bone Cage, and a Dark Effigy has always somebody who suffers from something else.
     """
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
 

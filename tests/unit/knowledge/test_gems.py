@@ -73,6 +73,7 @@ def test_what_makes_a_skill_rare_brings_a_cooldown(said: str, cools: bool) -> No
         ("Devour a corpse.", ["TargetsDestructibleCorpses"], True),
         ("Reaching maximum Heat will prevent you from firing these bolts for a short time.", [], True),
         ("The spikes are destroyed when enemies touch them, damaging and Pinning those enemies.", [], True),
+        ("Raise a Totem that bombards enemies afflicted by Chaos damage over time Debuffs.", ["SummonsTotem"], True),
         ("A torrent of fire. Cannot gain fuel while using this skill.", [], True),
     ],
 )

@@ -65,6 +65,8 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("level 99999999 monk", {"level": 100}),
     ("league start ranger", {"gear": "starter"}),
     ("league starter warrior", {"gear": "starter"}),
+    ("totem warrior level 80 mid gear", {"gear": "mid", "style": "totem", "level": 80}),
+    ("bow ranger with medium gear", {"gear": "mid"}),
     ("cheap budget witch", {"gear": "starter", "budget": "low"}),
     ("mirror tier deadeye", {"gear": "mirror", "budget": "unlimited"}),
     ("perfect gear deadeye", {"gear": "mirror"}),
