@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from app.knowledge.gems import (
@@ -189,8 +189,30 @@ def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> li
     ]
 
 
-_ANSWERS_TO: Mapping[str, str] = MappingProxyType({"Bloodhound's Mark": "physical", _EFFIGY: "chaos"})
-"""Skills that answer to what hits of this damage inflict."""
+_ANSWERS_TO: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "Bloodhound's Mark": ("physical",),
+        _EFFIGY: ("chaos",),
+        "Herald of Ice": ("cold",),
+        "Herald of Thunder": ("lightning",),
+        "Herald of Ash": ("fire",),
+        "Herald of Blood": ("physical",),
+        "Herald of Plague": ("chaos", "physical"),
+        **dict.fromkeys(("Mana Remnants", "Siphon Elements", *_EXPOSING), ELEMENTS),
+    }
+)
+"""Skills that answer to what hits of one of these damages inflict."""
+
+_WORKS_WITH: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "Ghost Dance": ("energy_shield", "evasion"),
+        "Convalescence": ("energy_shield",),
+        "Barkskin": ("energy_shield",),
+        "Wind Dancer": ("evasion",),
+        "Iron Ward": ("armour",),
+    }
+)
+"""Skills that do something with these defences alone."""
 
 
 _ENOUGH, _MOST_HITS = 0.25, 0.5
@@ -200,37 +222,48 @@ _FOR_SPELLS = frozenset({"Mana Tempest", "Soul Offering", *_EXPOSING})
 _FOR_HITS, _BY_CRITICAL_HITS = frozenset({"Mana Tempest"}), frozenset({"Sniper's Mark"})
 """What adds damage to hits, at a price; marks that wait for a critical hit."""
 
+_FOR_MINIONS = frozenset({"Grim Feast"})
+"""What revives minions."""
+
 
 @dataclass(frozen=True)
-class DealtDamage:
-    """What the main skill deals: `types`: share (0-1) of its hits that is of each damage type; `critical`: chance (0-1)
-    that a hit is critical; `hits`: share (0-1) of its damage that hits deal themselves, ailments and damage over time
-    left out."""
+class BuildTraits:
+    """What a build's further skills depend on.
+
+    `types`: share (0-1) of the main skill's hits that is of each damage type; `critical`: chance (0-1) that a hit is
+    critical; `hits`: share (0-1) of its damage that hits deal themselves, ailments and damage over time left out.
+    `defences`: energy shield as a share (0-1) of it and life, armour and evasion as shares of both.
+    """
 
     types: Mapping[str, float]
     critical: float = 0.0
     hits: float = 1.0
+    defences: Mapping[str, float] = field(default_factory=dict)
 
 
-def brought_about(gem: GemFact, used: Sequence[GemFact], damage: DealtDamage) -> bool:
+def brought_about(gem: GemFact, used: Sequence[GemFact], traits: BuildTraits) -> bool:
     """Say whether the build can bring about what the skill's effect needs.
 
-    `used`: skills of the build; `damage`: what the main one deals. An offering needs a skeleton to skewer, what
+    `used`: skills of the build. An offering needs a skeleton to skewer, what
     strengthens spells a spell, a warcry an attack in melee, Barrage an attack that can be repeated, minions that spells
-    call such a spell. What answers to what a damage inflicts needs a quarter of the hits to be of it, exposure of the
-    elements; a mark for critical hits a quarter that are critical; what adds to hits half of the damage, and a Dark
-    Effigy, which fires at who suffers from chaos damage over time, a quarter that is dealt after the hit.
+    call such a spell, a herald an attack, what revives minions some. What answers to what a damage inflicts needs a
+    quarter of the hits to be of it, exposure of the elements; a mark for critical hits a quarter that are critical;
+    what adds to hits half of the damage, and a Dark Effigy, which fires at who suffers from chaos damage over time, a
+    quarter that is dealt after the hit. What works with a defence needs a quarter of it to be of that kind.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
     needed = [
         "offering" not in own or any("CreatesSkeletonMinion" in fact.skill_types for fact in used),
         gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
         "warcry" not in own or any("melee" in tags(fact) for fact in hits),
+        "herald" not in own or any(is_attack(fact) for fact in hits),
+        gem.name not in _FOR_MINIONS or any(is_minion(fact) for fact in used),
         is_called(gem, used),
         gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
-        gem.name not in _BY_CRITICAL_HITS or damage.critical >= _ENOUGH,
-        gem.name not in _FOR_HITS or damage.hits >= _MOST_HITS,
-        gem.name != _EFFIGY or damage.hits <= 1 - _ENOUGH,
+        gem.name not in _BY_CRITICAL_HITS or traits.critical >= _ENOUGH,
+        gem.name not in _FOR_HITS or traits.hits >= _MOST_HITS,
+        gem.name != _EFFIGY or traits.hits <= 1 - _ENOUGH,
     ]
-    kinds = ELEMENTS if gem.name in _EXPOSING else (_ANSWERS_TO[gem.name],) if gem.name in _ANSWERS_TO else ()
-    return all(needed) and (not kinds or sum(damage.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH)
+    kinds = _ANSWERS_TO.get(gem.name, ())
+    needed.append(not kinds or sum(traits.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH)
+    return all(needed) and all(traits.defences.get(kind, 0.0) >= _ENOUGH for kind in _WORKS_WITH.get(gem.name, ()))

@@ -39,7 +39,7 @@ from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import LEAST_GAIN, SkillSearch
 from app.search.skills.supports import SupportRules
 from app.search.stages.foundation import blank, found
-from app.search.stages.skills import dealt_damage, further_skills, helper_skills
+from app.search.stages.skills import further_skills, helper_skills, traits_of
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.asyncio(loop_scope="module")]
@@ -151,10 +151,10 @@ async def test_what_an_attack_deals_is_calculated_not_read_off_its_tags(engine: 
     ctx = await context(engine, "Ranger", "Lightning Arrow", "Bow", Goal.BOSSING)
     async with engine.session() as session:
         ctx = await started(replace(ctx, session=session))
-        plain = (await dealt_damage(ctx)).types
+        plain = (await traits_of(ctx)).types
         text = "Rarity: RARE\nHeat\nIron Ring\nImplicits: 0\nAdds 100 to 200 Fire Damage to Attacks"
         await session.apply([Equip(item=GearItem(slot="Ring 1", base="Iron Ring", text=text))])
-        heated = (await dealt_damage(ctx)).types
+        heated = (await traits_of(ctx)).types
     assert sum(plain.values()) == pytest.approx(1.0) == sum(heated.values())
     assert plain["lightning"] > plain["physical"] > plain["fire"] == 0
     assert heated["fire"] > 0.5

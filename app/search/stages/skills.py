@@ -11,7 +11,6 @@ from app.knowledge.gems import (
     can_be_cut,
     can_be_main,
     dealt,
-    is_called,
     is_minion,
     level_required,
     tags,
@@ -21,7 +20,7 @@ from app.knowledge.roles import (
     COUNTED,
     NARROWING,
     SECOND,
-    DealtDamage,
+    BuildTraits,
     brought_about,
     clears,
     role_of,
@@ -132,10 +131,10 @@ async def more_persistent_skills(ctx: SearchContext) -> StageResult:
 
 
 async def _persistent(ctx: SearchContext) -> list[GemFact]:
-    """Return the skills that reserve Spirit and the plan's; minions that spells call only beside such a spell."""
-    planned = set(ctx.plan.spirit.skill_ids)
-    used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))
-    there = [fact for fact in await skills_had(ctx) if is_called(fact, used)]
+    """Return the skills that reserve Spirit, and the plan's: what the build can bring about, and what was named."""
+    planned, named = set(ctx.plan.spirit.skill_ids), {fact.id for fact in await named_skills(ctx)}
+    used, traits = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems())), await traits_of(ctx)
+    there = [fact for fact in await skills_had(ctx) if fact.id in named or brought_about(fact, used, traits)]
     return [fact for fact in there if fact.spirit > 0 or fact.id in planned]
 
 
@@ -146,10 +145,10 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
     planned |= {fact.id for fact in await named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
-    damage = await dealt_damage(ctx)
+    traits = await traits_of(ctx)
     used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))  # the main one may be a passive's
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
-    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, damage)]
+    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, traits)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
     result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
     if not (inspection := await ctx.session.inspect()).unpaid:
@@ -172,8 +171,8 @@ async def asked_skills(ctx: SearchContext) -> StageResult:
     return await _add_skills(ctx, wanted, 0, "asked for")
 
 
-async def dealt_damage(ctx: SearchContext) -> DealtDamage:
-    """Return what the main skill deals; its types by tags where no hits are calculated."""
+async def traits_of(ctx: SearchContext) -> BuildTraits:
+    """Return what further skills depend on; the main skill's types by tags where no hits are calculated."""
     stats = await ctx.session.stats()  # a trial does not know what the hits of an attack deal
     found = stats.values
     hits = {kind: found.get(f"{kind.capitalize()}HitAverage", 0.0) for kind in DAMAGE_TYPES}
@@ -182,7 +181,14 @@ async def dealt_damage(ctx: SearchContext) -> DealtDamage:
         hits = dict.fromkeys(dealt(main), 1.0)
     critical = found.get("Minion.CritChance", found.get("CritChance", 0.0)) / 100
     types = {kind: hit / max(sum(hits.values()), 1.0) for kind, hit in hits.items()}
-    return DealtDamage(types, critical, hits=1.0 - stats.damage.share(*AFTER_HIT))
+    pools = {key: found.get(key, 0.0) for key in ("Life", "EnergyShield", "Armour", "Evasion")}
+    life, deflected = pools["Life"] + pools["EnergyShield"], pools["Armour"] + pools["Evasion"]
+    defences = {
+        "energy_shield": pools["EnergyShield"] / max(life, 1.0),
+        "armour": pools["Armour"] / max(deflected, 1.0),
+        "evasion": pools["Evasion"] / max(deflected, 1.0),
+    }
+    return BuildTraits(types, critical, 1.0 - stats.damage.share(*AFTER_HIT), defences)
 
 
 _R = GroupRole
@@ -231,13 +237,13 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
 
     Of who wants to press one button only those that act by themselves.
     """
-    excluded, damage = set(ctx.plan.scaling.excluded_gems), await dealt_damage(ctx)
+    excluded, traits = set(ctx.plan.scaling.excluded_gems), await traits_of(ctx)
     used = used_skills(ctx.blueprint, facts)
     found = [
         fact
         for fact in sorted(facts.values(), key=lambda fact: fact.id)
         if fact.kind == "active" and can_be_cut(fact) and fact.id not in excluded
-        if level_required(fact) <= ctx.demands.level and brought_about(fact, used, damage)
+        if level_required(fact) <= ctx.demands.level and brought_about(fact, used, traits)
     ]
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     return [fact for fact in found if fact.spirit > 0] if alone else found

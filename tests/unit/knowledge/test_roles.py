@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.knowledge.roles import DealtDamage, brought_about, clears, role_of, second_role, second_skills
+from app.knowledge.roles import BuildTraits, brought_about, clears, role_of, second_role, second_skills
 from app.model.facts import GemFact
 from app.model.groups import GroupRole, GroupUse
 from app.model.names import Goal
@@ -87,20 +87,20 @@ def test_beside_a_skill_that_cools_down_the_second_one_does_not() -> None:
 
 def test_what_the_build_cannot_bring_about() -> None:
     bleeding = skill("Bloodhound's Mark", "Mark", tags=("mark",))
-    assert not brought_about(bleeding, [SPARK], DealtDamage({"lightning": 1.0}))
-    assert not brought_about(bleeding, [SPARK], DealtDamage({"lightning": 0.9, "physical": 0.1}))
-    assert brought_about(bleeding, [SHOT], DealtDamage({"physical": 0.6}))
+    assert not brought_about(bleeding, [SPARK], BuildTraits({"lightning": 1.0}))
+    assert not brought_about(bleeding, [SPARK], BuildTraits({"lightning": 0.9, "physical": 0.1}))
+    assert brought_about(bleeding, [SHOT], BuildTraits({"physical": 0.6}))
     barrage, again = skill("Barrage"), skill("Lightning Arrow", "Attack", "Barrageable", tags=("attack",))
-    assert [brought_about(barrage, used, DealtDamage({})) for used in ([again], [SHOT])] == [True, False]
+    assert [brought_about(barrage, used, BuildTraits({})) for used in ([again], [SHOT])] == [True, False]
     bomb = skill("Frost Bomb")
-    assert [brought_about(bomb, [ARC], DealtDamage({kind: 1.0})) for kind in ("chaos", "physical", "fire")] == [
+    assert [brought_about(bomb, [ARC], BuildTraits({kind: 1.0})) for kind in ("chaos", "physical", "fire")] == [
         False,
         False,
         True,
     ]
     offering = skill("Soul Offering", "Offering", tags=("offering",))
     skeletons = skill("Skeletal Arsonist", "CreatesSkeletonMinion")
-    assert [brought_about(offering, used, DealtDamage({})) for used in ([SPARK], [skeletons], [skeletons, SPARK])] == [
+    assert [brought_about(offering, used, BuildTraits({})) for used in ([SPARK], [skeletons], [skeletons, SPARK])] == [
         False,
         False,
         True,
@@ -111,29 +111,48 @@ def test_what_the_build_cannot_bring_about() -> None:
         skill("Flammability", "Spell", tags=("spell", "fire")),
         skill("Set Off", "Spell", "Damage", "Triggered"),
     )
-    assert brought_about(spirits, [spirits, fire], DealtDamage({}))
+    assert brought_about(spirits, [spirits, fire], BuildTraits({}))
     assert not brought_about(
-        spirits, [spirits, SPARK, curse, meta.model_copy(update={"tags": ["fire"]})], DealtDamage({})
+        spirits, [spirits, SPARK, curse, meta.model_copy(update={"tags": ["fire"]})], BuildTraits({})
     )
     cry = skill("Infernal Cry", "Warcry", tags=("warcry",))
     tempest = skill("Mana Tempest")
-    assert [brought_about(cry, used, DealtDamage({})) for used in ([SLAM], [SPARK, SHOT])] == [True, False]
-    assert [brought_about(tempest, used, DealtDamage({})) for used in ([ARC], [SLAM])] == [True, False]
+    assert [brought_about(cry, used, BuildTraits({})) for used in ([SLAM], [SPARK, SHOT])] == [True, False]
+    assert [brought_about(tempest, used, BuildTraits({})) for used in ([ARC], [SLAM])] == [True, False]
 
 
 def test_a_mark_for_critical_hits_and_what_adds_to_hits_want_them() -> None:
     mark, tempest = skill("Sniper's Mark", "Mark", tags=("mark",)), skill("Mana Tempest")
     blood = skill("Bloodhound's Mark", "Mark", tags=("mark",))
-    assert [brought_about(blood, [ARC], DealtDamage({kind: 1.0})) for kind in ("chaos", "physical")] == [False, True]
-    seldom, often = DealtDamage({}, critical=0.07), DealtDamage({}, critical=0.25)
+    assert [brought_about(blood, [ARC], BuildTraits({kind: 1.0})) for kind in ("chaos", "physical")] == [False, True]
+    seldom, often = BuildTraits({}, critical=0.07), BuildTraits({}, critical=0.25)
     assert [brought_about(mark, [ARC], damage) for damage in (seldom, often)] == [False, True]
-    slow, mixed = DealtDamage({}, hits=0.25), DealtDamage({}, hits=0.5)
+    slow, mixed = BuildTraits({}, hits=0.25), BuildTraits({}, hits=0.5)
     assert [brought_about(tempest, [ARC], damage) for damage in (slow, mixed)] == [False, True]
+
+
+def test_what_acts_by_itself_has_something_to_act_on() -> None:
+    """Found on a Deadeye without energy shield (Ghost Dance), and on two without minions (Grim Feast)."""
+    thunder, feast = skill("Herald of Thunder", tags=("herald",)), skill("Grim Feast")
+    stormy = BuildTraits({"lightning": 1.0})
+    assert [brought_about(thunder, used, stormy) for used in ([SHOT], [ARC])] == [True, False]
+    assert not brought_about(thunder, [SHOT], BuildTraits({"fire": 1.0}))
+    assert [brought_about(feast, used, stormy) for used in ([ARC], [skill("Skeletal Arsonist", "Minion")])] == [
+        False,
+        True,
+    ]
+    ghosts = skill("Ghost Dance")
+    shares: tuple[dict[str, float], ...] = (
+        {},
+        {"energy_shield": 0.02, "evasion": 1.0},
+        {"energy_shield": 0.4, "evasion": 0.5},
+    )
+    assert [brought_about(ghosts, [ARC], BuildTraits({}, defences=had)) for had in shares] == [False, False, True]
 
 
 def test_a_dark_effigy_wants_chaos_damage_over_time() -> None:
     effigy = skill("Dark Effigy", "SummonsTotem", tags=("spell", "totem", "chaos"))
-    found = [DealtDamage({kind: 1.0}, hits=hits) for kind, hits in (("chaos", 0.2), ("chaos", 1.0), ("fire", 0.2))]
+    found = [BuildTraits({kind: 1.0}, hits=hits) for kind, hits in (("chaos", 0.2), ("chaos", 1.0), ("fire", 0.2))]
     assert [brought_about(effigy, [ARC], damage) for damage in found] == [True, False, False]
 
 

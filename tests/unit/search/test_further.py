@@ -41,7 +41,7 @@ ZAP = real("zap", skill_types=["Spell", "Damage"], tags=["spell", "lightning", "
 BOLT = real("Bolt", skill_types=["Spell", "Damage"], tags=["spell", "lightning", "area"])
 LEAP = real("Leap Slam", skill_types=["Attack", "Travel"], tags=["attack", "travel"])
 HEX = real("Enfeeble", tags=["curse"])
-GUARD = real("Wind Dancer", "20 spirit", spirit=20)
+GUARD = real("Magma Barrier", "20 spirit", spirit=20)
 
 
 def led(blueprint: Blueprint) -> list[str]:
@@ -57,7 +57,7 @@ async def test_places_that_are_left_are_filled_each_role_once(context: Context) 
     assert await added(context(World(gems=gems, spirit=30), goal=Goal.BOSSING)) == [
         "Leap Slam",
         "Bolt",
-        "Wind Dancer",
+        "Magma Barrier",
         "Enfeeble",
     ]
 
@@ -88,7 +88,7 @@ async def test_no_spirit_no_persistent_skill_and_none_that_is_reserved_free(cont
     assert await added(ctx) == []
     kept = replace(ctx.plan, spirit=changed(ctx.plan.spirit, reserve_free=15.0))
     assert await added(context(World(gems=[ZAP, GUARD], spirit=30), plan=kept)) == []
-    assert await added(context(World(gems=[ZAP, GUARD], spirit=30))) == ["Wind Dancer"]
+    assert await added(context(World(gems=[ZAP, GUARD], spirit=30))) == ["Magma Barrier"]
 
 
 async def test_what_raises_damage_for_a_purpose_and_cannot_be_switched_off_is_left_out(context: Context) -> None:
@@ -184,11 +184,11 @@ async def test_a_curse_that_cannot_be_paid_for_is_no_helper(context: Context) ->
 async def test_wishes_rule(context: Context) -> None:
     gems = [ZAP, LEAP, HEX, GUARD]
     ctx = context(World(gems=gems, spirit=30))
-    without = replace(ctx.plan, scaling=changed(ctx.plan.scaling, excluded_gems=["Enfeeble", "Wind Dancer"]))
+    without = replace(ctx.plan, scaling=changed(ctx.plan.scaling, excluded_gems=["Enfeeble", "Magma Barrier"]))
     assert await added(replace(ctx, plan=without)) == ["Leap Slam"]
     said = Invariant(field="style", value=["one_button"], provenance=Provenance.EXPLICIT, reason="you wrote it")
     alone = replace(context(World(gems=gems, spirit=30)), invariants=InvariantSet(invariants=[said]))
-    assert await added(alone) == ["Wind Dancer"]
+    assert await added(alone) == ["Magma Barrier"]
 
 
 async def test_no_more_groups_than_a_character_holds(context: Context) -> None:
