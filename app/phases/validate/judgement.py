@@ -13,6 +13,7 @@ from app.conflicts.strength import UNEXPLAINED
 from app.conflicts.table import find_conflicts, related
 from app.conflicts.wishes import wishes_of
 from app.engine.base import Engine
+from app.knowledge.styles import style_targets
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
@@ -136,10 +137,10 @@ def score(stats: Stats, floors: Floors) -> float:
 
 
 def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
-    """Return the snapshot with fewer blocking conflicts, then more wishes, then the better score, else the earlier one.
+    """Return the snapshot with fewer blocking conflicts, then more wishes, then nearer ones, then the better score.
 
-    One that loses a wish is never the better one: what was asked for is not exchanged for something else. One that
-    meets another may miss a demand of ours for it, which nobody asked for.
+    Else the earlier one. One that loses a wish is never the better one: what was asked for is not exchanged for
+    something else. One that meets another may miss a demand of ours for it, which nobody asked for.
     """
     if best is None:
         return new
@@ -148,7 +149,21 @@ def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
     if new.blocking != best.blocking:
         return new if new.blocking < best.blocking else best
     gained = bool(lost(new.wishes, best.wishes))
+    nearer = _nearness(new) - _nearness(best)
+    if not gained and abs(nearer) >= NEARER:
+        return new if nearer > 0 else best
     return new if gained or score(new.stats, floors) > score(best.stats, floors) else best
+
+
+NEARER = 0.1
+"""Share of what a style asks for, by which one build must be nearer to it than another to be preferred for that."""
+
+
+def _nearness(snapshot: Snapshot) -> float:
+    """Return how much of what the unmet styles ask for is there: 1 for each that is nearly met, 0 where nothing is."""
+    styles = [str(w.target) for w in snapshot.wishes if w.kind == "style" and w.state is WishState.UNMET]
+    asked = style_targets(styles, snapshot.blueprint.level)
+    return sum(min(1.0, snapshot.stats.get(stat) / target) for stat, target in asked.items())
 
 
 @dataclass(frozen=True)

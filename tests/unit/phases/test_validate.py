@@ -347,6 +347,20 @@ def test_a_build_that_meets_another_wish_is_better_than_one_of_higher_score() ->
     assert better(old, changed(new, blocking=2), FLOORS) is old
 
 
+def test_of_builds_that_miss_a_style_the_nearer_one_is_better() -> None:
+    """Found on a Ritualist for bleeding: 25,881 damage of lightning told as the nearest, beside 15,458 of Rake."""
+    missed = WishOutcome(wish="bleed", words="bleed", kind="style", target="bleed", reached="", state=WishState.UNMET)
+
+    def bleeding(share: float, dps: float) -> Snapshot:
+        plain = changed(snapshot(1, dps), wishes=[missed])
+        return changed(plain, stats=changed(plain.stats, values={**plain.stats.values, "DamageShare.bleed": share}))
+
+    never, often, hardly = bleeding(0.0, 25_881), bleeding(0.2, 15_458), bleeding(0.02, 15_458)
+    assert better(never, often, FLOORS) is often
+    assert better(often, never, FLOORS) is often
+    assert better(hardly, never, FLOORS) is never
+
+
 def wished(kind: str, state: WishState) -> WishOutcome:
     return WishOutcome(wish=kind, words=kind, kind=kind, target=1.0, reached=1.0, state=state)
 
