@@ -3,7 +3,7 @@
 local function uncounted(skill, stat)
 	for _, set in ipairs(data.skills[skill] and data.skills[skill].statSets or {}) do
 		for _, mod in ipairs(rawget(set.statMap, stat) or {}) do
-			mod[#mod + 1] = { type = "Condition", var = "MarkedForEveryHit" }
+			mod[#mod + 1] = { type = "Condition", var = "UncountedMark" }
 		end
 	end
 end
