@@ -244,18 +244,18 @@ class BuildTraits:
 def brought_about(gem: GemFact, used: Sequence[GemFact], traits: BuildTraits) -> bool:
     """Say whether the build can bring about what the skill's effect needs.
 
-    `used`: skills of the build. An offering needs a skeleton to skewer, what
-    strengthens spells a spell, a warcry an attack in melee, Barrage an attack that can be repeated, minions that spells
-    call such a spell, a herald an attack, what revives minions some. What answers to what a damage inflicts needs a
-    quarter of the hits to be of it, exposure of the elements; a mark for critical hits a quarter that are critical;
-    what adds to hits half of the damage, and a Dark Effigy, which fires at who suffers from chaos damage over time, a
-    quarter that is dealt after the hit. What works with a defence needs a quarter of it to be of that kind.
+    `used`: skills of the build. An offering needs a skeleton to skewer, what strengthens spells a spell, a warcry an
+    attack in melee that no totem makes, Barrage an attack that can be repeated, minions that spells call such a spell,
+    a herald an attack, what revives minions some. What answers to what a damage inflicts needs a quarter of the hits to
+    be of it, exposure of the elements; a mark for critical hits a quarter that are critical; what adds to hits half of
+    the damage, and a Dark Effigy, which fires at who suffers from chaos damage over time, a quarter that is dealt after
+    the hit. What works with a defence needs a quarter of it to be of that kind.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
     needed = [
         "offering" not in own or any("CreatesSkeletonMinion" in fact.skill_types for fact in used),
         gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
-        "warcry" not in own or any("melee" in tags(fact) for fact in hits),
+        "warcry" not in own or any("melee" in tags(fact) and "totem" not in tags(fact) for fact in hits),
         "herald" not in own or any(is_attack(fact) for fact in hits),
         gem.name not in _FOR_MINIONS or any(is_minion(fact) for fact in used),
         is_called(gem, used),

@@ -118,6 +118,8 @@ def test_what_the_build_cannot_bring_about() -> None:
     cry = skill("Infernal Cry", "Warcry", tags=("warcry",))
     tempest = skill("Mana Tempest")
     assert [brought_about(cry, used, BuildTraits({})) for used in ([SLAM], [SPARK, SHOT])] == [True, False]
+    totem = SLAM.model_copy(update={"id": "totem", "tags": [*SLAM.tags, "totem"]})
+    assert not brought_about(cry, [SHOT, totem], BuildTraits({})), "found on a Deadeye with a Shockwave Totem"
     assert [brought_about(tempest, used, BuildTraits({})) for used in ([ARC], [SLAM])] == [True, False]
 
 
