@@ -163,24 +163,21 @@ def pace(case: Case) -> list[BuildConflict]:
     if main is None or rate <= 0 or is_minion(main):
         return []
     taken = 1 / rate
+    evidence = Evidence(required=LONGEST_USE_S, available=round(taken, 2), unit="seconds")
     if cooling := [fact.name for fact in _main_supports(case) if brings_cooldown(fact)]:
         message = (
             f"With {_list(cooling)} {main.name} can be used only once in {taken:.1f} seconds, so "
             f"{case.stats.dps or 0.0:,.0f} damage per second comes in few blows."
         )
         without = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "supports that bring no cooldown")
-        evidence = Evidence(required=LONGEST_USE_S, available=round(taken, 2), unit="seconds")
         return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, SLOW, message, [without], evidence)]
-    if case.stats.get(COOLDOWN_S) > 0:
-        return []
-    if taken <= LONGEST_USE_S:
+    if case.stats.get(COOLDOWN_S) > 0 or taken <= LONGEST_USE_S:
         return []
     message = (
         f"One use of {main.name} takes {taken:.1f} seconds, so {case.stats.dps or 0.0:,.0f} damage per second comes in "
         "few blows, and you stand still for each."
     )
     faster = advice("better_weapon", _DELIVERY, Demand.OTHER_WEAPON, "a faster weapon, or more speed on gear")
-    evidence = Evidence(required=LONGEST_USE_S, available=round(taken, 2), unit="seconds")
     return [conflict(ConflictType.DAMAGE_GAP, Severity.WARNING, SLOW, message, [faster], evidence)]
 
 

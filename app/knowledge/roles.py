@@ -164,12 +164,11 @@ def second_role(goal: Goal, main: GemFact) -> GroupRole:
 
 _SECOND_UNFIT = frozenset(
     {
-        "channelling", "channel", "conditional", "payoff", "detonator", "minion", "totem", "shapeshift",
-        "targetsdestructiblecorpses", "consumescharges", "requirescharges", "hasusagecondition", "meta", "trigger",
-        "travel", "warcry", "curse", "mark", "remnant",
+        "channelling", "channel", "payoff", "detonator", "minion", "shapeshift", "consumescharges", "requirescharges",
+        "warcry", "curse", "mark",
     }
 )  # fmt: skip
-"""Kinds that need something first, or that are no attack to repeat."""
+"""Kinds that need something first, or that are no attack to repeat, beside those that do not stand alone."""
 
 
 def second_skills(gems: Sequence[GemFact], main: GemFact, role: GroupRole) -> list[GemFact]:
@@ -252,6 +251,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], traits: BuildTraits) ->
     the hit. What works with a defence needs a quarter of it to be of that kind.
     """
     own, hits = tags(gem), [fact for fact in used if deals_damage(fact)]
+    kinds, defences = _ANSWERS_TO.get(gem.name, ()), _WORKS_WITH.get(gem.name, ())
     needed = [
         "offering" not in own or any("CreatesSkeletonMinion" in fact.skill_types for fact in used),
         gem.name not in _FOR_SPELLS or any(is_spell(fact) for fact in hits),
@@ -263,7 +263,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], traits: BuildTraits) ->
         gem.name not in _BY_CRITICAL_HITS or traits.critical >= _ENOUGH,
         gem.name not in _FOR_HITS or traits.hits >= _MOST_HITS,
         gem.name != _EFFIGY or traits.hits <= 1 - _ENOUGH,
+        not kinds or sum(traits.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH,
+        *(traits.defences.get(kind, 0.0) >= _ENOUGH for kind in defences),
     ]
-    kinds = _ANSWERS_TO.get(gem.name, ())
-    needed.append(not kinds or sum(traits.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH)
-    return all(needed) and all(traits.defences.get(kind, 0.0) >= _ENOUGH for kind in _WORKS_WITH.get(gem.name, ()))
+    return all(needed)

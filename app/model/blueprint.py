@@ -131,6 +131,11 @@ class Blueprint(Model):
     spectres: list[str] = Field(default_factory=list)
     beasts: list[str] = Field(default_factory=list)
 
+    @property
+    def passives(self) -> frozenset[int]:
+        """Return the ids of all passives, the ascendancy's too."""
+        return frozenset(node.id for node in self.nodes)
+
     def group_at(self, index: int) -> SkillGroup | None:
         """Return the skill group of the 1-based index, or None where there is none."""
         return self.groups[index - 1] if 0 < index <= len(self.groups) else None

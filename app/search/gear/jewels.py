@@ -35,7 +35,7 @@ class JewelSearch:
 
     async def best(self) -> GearItem | None:
         """Return the best legal jewel found (its slot is that of the socket it was tried in), None without any."""
-        owned = frozenset(n.id for n in self.incumbent.blueprint.nodes)
+        owned = self.incumbent.blueprint.passives
         routes = [r for r in self.graph.routes(owned, FAR).values() if self.graph.nodes[r.target].kind == "socket"]
         excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
         known = [base for base in await self.ctx.engine.facts.bases() if base.name in ATTRIBUTE_JEWELS]

@@ -208,11 +208,11 @@ class LargeMoves:
                     await self._in_turn((self._elsewhere, self._aside, self._crossed, self._rooted))
 
         while search.is_unspent:
-            near = [(score, tree) for score, tree in self.others if _passives(tree) not in self._left]
+            near = [(score, tree) for score, tree in self.others if tree.passives not in self._left]
             if not near:
                 break
             _, tree = max(near, key=lambda one: one[0])
-            self._left.add(_passives(tree))
+            self._left.add(tree.passives)
             if await self._tried(partial(search.rewind, tree), further=go_on):
                 return True
         return False
@@ -245,7 +245,7 @@ class LargeMoves:
         is_near = search.score > now - HOPE and search.spent <= points
         found = (search.score, search.incumbent.blueprint)
         other, stays = ((now, before), found) if is_better else (found, (now, before))
-        if is_near and _passives(other[1]) not in {_passives(tree) for _, tree in (stays, *self.others)}:
+        if is_near and other[1].passives not in {tree.passives for _, tree in (stays, *self.others)}:
             self.others.append(other)
         search.accepted = accepted + is_better
         if not is_better:
@@ -282,10 +282,6 @@ class LargeMoves:
             yield
         finally:
             search.fixed, search.planner = fixed, planner
-
-
-def _passives(tree: Blueprint) -> frozenset[int]:
-    return frozenset(n.id for n in tree.nodes)
 
 
 def bare(objective: Objective) -> Objective:

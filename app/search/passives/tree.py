@@ -381,7 +381,7 @@ class TreeSearch:
 
     async def rewind(self, blueprint: Blueprint) -> None:
         """Return to an earlier tree; everything else of the build stays as it is."""
-        back = frozenset(n.id for n in blueprint.nodes) - self.owned
+        back = blueprint.passives - self.owned
         await self.incumbent.commit(restoring(self.incumbent.blueprint, blueprint))
         await self._refilled(back)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from app.knowledge.gems import (
     DAMAGE_TYPES,
@@ -133,8 +134,8 @@ async def more_persistent_skills(ctx: SearchContext) -> StageResult:
 async def _persistent(ctx: SearchContext) -> list[GemFact]:
     """Return the skills that reserve Spirit, and the plan's: what the build can bring about, and what was named."""
     planned, named = set(ctx.plan.spirit.skill_ids), {fact.id for fact in await named_skills(ctx)}
-    used, traits = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems())), await traits_of(ctx)
-    there = [fact for fact in await skills_had(ctx) if fact.id in named or brought_about(fact, used, traits)]
+    is_had = await _can_bring_about(ctx)
+    there = [fact for fact in await skills_had(ctx) if fact.id in named or is_had(fact)]
     return [fact for fact in there if fact.spirit > 0 or fact.id in planned]
 
 
@@ -145,10 +146,9 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
     planned |= {fact.id for fact in await named_skills(ctx)}
     styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
-    traits = await traits_of(ctx)
-    used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))  # the main one may be a passive's
+    is_had = await _can_bring_about(ctx)
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
-    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and brought_about(fact, used, traits)]
+    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and is_had(fact)]
     wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
     result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
     if not (inspection := await ctx.session.inspect()).unpaid:
@@ -181,14 +181,19 @@ async def traits_of(ctx: SearchContext) -> BuildTraits:
         hits = dict.fromkeys(dealt(main), 1.0)
     critical = found.get("Minion.CritChance", found.get("CritChance", 0.0)) / 100
     types = {kind: hit / max(sum(hits.values()), 1.0) for kind, hit in hits.items()}
-    pools = {key: found.get(key, 0.0) for key in ("Life", "EnergyShield", "Armour", "Evasion")}
-    life, deflected = pools["Life"] + pools["EnergyShield"], pools["Armour"] + pools["Evasion"]
+    life, shield, armour, evasion = (found.get(key, 0.0) for key in ("Life", "EnergyShield", "Armour", "Evasion"))
     defences = {
-        "energy_shield": pools["EnergyShield"] / max(life, 1.0),
-        "armour": pools["Armour"] / max(deflected, 1.0),
-        "evasion": pools["Evasion"] / max(deflected, 1.0),
+        "energy_shield": shield / max(life + shield, 1.0),
+        "armour": armour / max(armour + evasion, 1.0),
+        "evasion": evasion / max(armour + evasion, 1.0),
     }
     return BuildTraits(types, critical, 1.0 - stats.damage.share(*AFTER_HIT), defences)
+
+
+async def _can_bring_about(ctx: SearchContext) -> Callable[[GemFact], bool]:
+    """Return what says of a skill whether the build as it is brings about what it needs."""
+    used = used_skills(ctx.blueprint, by_id(await ctx.engine.facts.gems()))  # the main one may be a passive's
+    return partial(brought_about, used=used, traits=await traits_of(ctx))
 
 
 _R = GroupRole
@@ -237,13 +242,12 @@ async def _obtainable(ctx: SearchContext, facts: Mapping[str, GemFact]) -> list[
 
     Of who wants to press one button only those that act by themselves.
     """
-    excluded, traits = set(ctx.plan.scaling.excluded_gems), await traits_of(ctx)
-    used = used_skills(ctx.blueprint, facts)
+    excluded, is_had = set(ctx.plan.scaling.excluded_gems), await _can_bring_about(ctx)
     found = [
         fact
         for fact in sorted(facts.values(), key=lambda fact: fact.id)
         if fact.kind == "active" and can_be_cut(fact) and fact.id not in excluded
-        if level_required(fact) <= ctx.demands.level and brought_about(fact, used, traits)
+        if level_required(fact) <= ctx.demands.level and is_had(fact)
     ]
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     return [fact for fact in found if fact.spirit > 0] if alone else found

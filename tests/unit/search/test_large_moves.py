@@ -146,16 +146,14 @@ class OnlyFromTheBest(LargeMoves):
         return False
 
 
-async def score_of(
-    context: Context, seed: int, moves: int, keystones: int = 0, large: type[LargeMoves] = LargeMoves
-) -> float:
+async def score_of(context: Context, seed: int, moves: int, keystones: int = 0) -> float:
     """Return the score that is reached with so many moves of each kind."""
     ctx, graph, objective = demanding(context, seed, keystones)
     search = TreeSearch(await Incumbent.open(ctx, objective), graph, limits=TreeLimits(reach=5))
     judged = search.incumbent.objective
     assert await search.spend(16) == 0
     local = search.incumbent.score
-    helped = await large(search, moves).improve()
+    helped = await LargeMoves(search, moves).improve()
     assert search.incumbent.objective == judged, "another aim was for a while"
     assert await ctx.session.blueprint() == search.incumbent.blueprint
     assert search.spent == 16
