@@ -285,6 +285,14 @@ def damage_shares(case: Case) -> dict[str, float]:
     return shares_by_type(lambda key: _figure(case, key) or 0.0, case.stats.damage, own)
 
 
+_STRIKES = frozenset({DamageKind.HIT, DamageKind.MINION})
+_AILMENTS = (
+    ("fire", DamageKind.IGNITE, "IgniteDPS"),
+    ("chaos", DamageKind.POISON, "PoisonDPS"),
+    ("physical", DamageKind.BLEED, "BleedDPS"),
+)
+
+
 def shares_by_type(
     figure: Callable[[str], float], damage: DamageBreakdown, skill_types: Iterable[str]
 ) -> dict[str, float]:
@@ -294,12 +302,15 @@ def shares_by_type(
     The bridge gives the same for candidates (`damage.types`).
     """
     hits = {one: figure(f"{one.capitalize()}HitAverage") for one in DAMAGE_TYPES}
-    of_hits = figure("TotalDPS")
+    told = {
+        one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name
+    }  # the main skill's are first
+    of_hits = figure("TotalDPS") if not told or told.keys() & _STRIKES else 0.0
     if of_hits > 0 and not any(hits.values()):
         return {}
     parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
-    for one, ailment in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
-        parts[one] += figure(ailment)
+    for one, kind, ailment in _AILMENTS:
+        parts[one] += max(figure(ailment), told.get(kind, 0.0))
     sources = [one.dps for one in damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
     lasting = sum(sources) or figure("TotalDot")
     types = {one: dot for one in DAMAGE_TYPES if (dot := figure(f"{one.capitalize()}Dot"))}

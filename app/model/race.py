@@ -135,10 +135,14 @@ def against(loser: Contender, winner: Contender) -> str:
     rung = min(len(loser.figures), len(winner.figures))
     if not rung:
         return ""
-    own, best = loser.figures[rung - 1], winner.figures[rung - 1]
+    return behind(loser.figures[rung - 1], winner.figures[rung - 1], f" (rung {rung})")
+
+
+def behind(own: DraftFigures, best: DraftFigures, place: str = "") -> str:
+    """Return in words how a draft measured against a better one; why it is worse, where its figures do not show it."""
     ahead = own.dps > best.dps and own.dps * own.ehp > best.dps * best.ehp
-    dear = "; it lacks more of what it needs or costs" if ahead and own.score < best.score else ""
-    return f"measured {figures(own)} against {figures(best)} as drafts, not finished builds (rung {rung}){dear}"
+    dear = "; it has less of what was asked for or needed" if ahead and own.score < best.score else ""
+    return f"measured {figures(own)} against {figures(best)} as drafts, not finished builds{place}{dear}"
 
 
 def figures(found: DraftFigures) -> str:

@@ -27,6 +27,8 @@ CASTER = {"class_name": "Sorceress", "ascendancy": "Stormweaver", "weapon": "Att
 WARRIOR = {"class_name": "Warrior", "ascendancy": "Titan", "weapon": "Felled Greatclub"}
 HUNTRESS = {"class_name": "Huntress", "ascendancy": "Amazon", "weapon": "Stalking Spear"}
 MONK = {"class_name": "Monk", "ascendancy": "Invoker", "weapon": "Gothic Quarterstaff"}
+RANGER = {"class_name": "Ranger", "ascendancy": "Pathfinder", "weapon": "Gemini Bow"}
+MERCENARY = {"class_name": "Mercenary", "ascendancy": "Witchhunter", "weapon": "Siege Crossbow"}
 
 
 @pytest.fixture(scope="module")
@@ -323,6 +325,47 @@ def test_essence_drain_is_its_hit_and_its_damage_over_time(of: Of, gems: Gems, p
     assert sum(shares.values()) == pytest.approx(1.0)
 
 
+CLOUDS = [
+    ("Gas Arrow", "GasArrowPlayer", RANGER),
+    ("Poisonburst Arrow", "PoisonBurstArrowPlayer", RANGER),
+    ("Gas Grenade", "ToxicGrenadePlayer", MERCENARY),
+]
+
+
+@pytest.mark.parametrize(("skill", "effect", "who"), CLOUDS)
+def test_a_cloud_poisons_and_hits_nobody(of: Of, gems: Gems, skill: str, effect: str, who: dict[str, str]) -> None:
+    """Path of Building gives the arrow without the cloud's poison, or the cloud with hits that it does not deal."""
+    arrow, cloud = of(gems(skill), who=who), of(gems(skill, choices={f"statSet.{effect}": 2}), who=who)
+    assert cloud.get("PoisonDPS") > 0 == arrow.get("PoisonDPS")
+    assert arrow.get(DPS) == pytest.approx(cloud.get(DPS))
+    assert {DamageKind.HIT, DamageKind.POISON} <= kinds(arrow) == kinds(cloud)
+    dealt_by = {source.kind: source.dps for source in cloud.damage.sources}
+    assert dealt_by[DamageKind.POISON] == pytest.approx(cloud.get("PoisonDPS"))
+    assert dealt_by[DamageKind.HIT] == pytest.approx(arrow.get("TotalDPS"))
+    assert arrow.get(type_share("chaos")) > 0.1
+
+
+def test_of_two_poisons_the_stronger_one_counts(of: Of, gems: Gems) -> None:
+    arrow, cloud = (
+        of(gems("Gas Arrow", "Poison III", choices={"statSet.GasArrowPlayer": part} if part > 1 else {}), who=RANGER)
+        for part in (1, 2)
+    )
+    poisons = [stats.get("PoisonDPS") for stats in (arrow, cloud)]
+    assert min(poisons) > 0
+    for stats in (arrow, cloud):
+        (told,) = [source.dps for source in stats.damage.sources if source.kind is DamageKind.POISON]
+        assert told == pytest.approx(max(poisons))
+
+
+@pytest.mark.parametrize(
+    ("skill", "effect"), [("Vine Arrow", "VineArrowPlayer"), ("Tornado Shot", "TornadoShotPlayer")]
+)
+def test_what_an_arrow_leaves_behind_hits_nobody(of: Of, gems: Gems, skill: str, effect: str) -> None:
+    arrow, left = of(gems(skill), who=RANGER), of(gems(skill, choices={f"statSet.{effect}": 2}), who=RANGER)
+    assert left.get("TotalDPS") > 0, "Path of Building's hits of the vines"
+    assert left.get(DPS) == pytest.approx(arrow.get(DPS))
+
+
 OBJECTIVE = Objective(floors=floors_for(90, GearTier.MID))
 
 
@@ -412,6 +455,7 @@ def test_the_hit_of_an_attack_is_split_by_type(of: Of, gems: Gems) -> None:
         (("Boneshatter",), WARRIOR),
         (("Ice Strike",), MONK),
         (("Tempest Flurry", "Cold Attunement"), MONK),
+        (("Gas Arrow",), RANGER),
     ],
 )
 def test_a_trial_knows_the_types_that_the_finished_build_is_judged_by(

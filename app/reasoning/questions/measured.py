@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from app.model.base import changed
 from app.model.names import SubProblemName
-from app.model.race import DRAFTED, Contender, against, figures
+from app.model.race import DRAFTED, Contender, against, behind, figures
 from app.model.sub_problems import DeliveryChoice, Discovery, DraftFigures, Option
 from app.reasoning.questions.brief import Brief
 
@@ -59,8 +59,7 @@ def _best_draft_first(options: Sequence[Option], found: Mapping[str, DraftFigure
             said = f" Measured best of {len(named)} with {subject}: {figures(own)} as a draft."
             told.append(changed(option, reason=f"{option.reason}{said}", measured=own))
         else:
-            why = f"measured {figures(own)} against {figures(found[best])} as drafts, not finished builds"
-            told.append(changed(option, rejected_because=why, measured=own))
+            told.append(changed(option, rejected_because=behind(own, found[best]), measured=own))
     return sorted(told, key=lambda one: -found[one.name].score if one.name in found else float("inf"))
 
 

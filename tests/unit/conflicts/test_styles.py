@@ -202,16 +202,20 @@ def test_a_type_that_an_ascendancy_crowds_out_may_get_another_one(
         ({"ChaosDot": 900.0, "TotalDot": 900.0}, [], "chaos", MET),
         ({"ChaosDot": 900.0, "TotalDot": 900.0}, [], "lightning", UNMET),
         # A part that is calculated apart has no type of its own: the skill's counts.
-        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [("Drain", 900.0)], "chaos", MET),
-        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [("Drain", 10.0)], "chaos", UNMET),
+        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [100.0, 900.0], "chaos", MET),
+        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [100.0, 10.0], "chaos", UNMET),
+        # Path of Building shows hits of a cloud, too, which hits nobody.
+        ({"TotalDPS": 100.0, "FireHitAverage": 9.0}, [0.0, 10.0], "chaos", MET),
         # Hits that the engine does not split say nothing; what little is known must not stand for all.
         ({"TotalDPS": 100.0, "BleedDPS": 10.0}, [], "physical", UNMET),
     ],
 )
 def test_damage_over_time_has_a_type(
-    case: MakeCase, values: dict[str, float], sources: list[tuple[str, float]], asked: str, state: WishState
+    case: MakeCase, values: dict[str, float], sources: list[float], asked: str, state: WishState
 ) -> None:
-    found = [DamageSource(name=name, kind=DamageKind.DAMAGE_OVER_TIME, dps=dps) for name, dps in sources]
+    kinds = (DamageKind.HIT, DamageKind.DAMAGE_OVER_TIME)
+    dealt = zip(kinds, sources, strict=False)
+    found = [DamageSource(name="Drain", kind=kind, dps=dps) for kind, dps in dealt if dps]
     groups = [SkillGroup(gems=[Gem(gem_id="Drain", name="Drain")])]
     invariant = Invariant(field="damage_type", value=asked, provenance=Provenance.EXPLICIT, reason="said so")
     built = case(

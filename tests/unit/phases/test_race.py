@@ -474,7 +474,7 @@ def test_figures_are_compared_at_the_last_rung_that_both_ran() -> None:
         DraftFigures(dps=90_000, ehp=34_000, score=0, rung=1),
     ]
     words = [against(changed(ran("a"), figures=[one]), ran("b", 80_000)) for one in frail]
-    assert [one.endswith("; it lacks more of what it needs or costs") for one in words] == [False, True]
+    assert [one.endswith("; it has less of what was asked for or needed") for one in words] == [False, True]
 
 
 class Taught(NoMemory):

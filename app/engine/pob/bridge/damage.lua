@@ -86,15 +86,39 @@ local function impale(skill, output)
 	return skill.skillData.showAverage and found * (output.HitSpeed or output.Speed or 0) or found
 end
 
+local function says(set, stat)
+	for _, own in ipairs(set and set.stats or {}) do
+		if own:find(stat, 1, true) then return true end
+	end
+	return false
+end
+
+local POISONS = "skill_poisons_without_hit"
+local HITS = { hit = true, impale = true, triggered = true, ignite = true, bleed = true }
+
+-- Whether a kind of damage is had of the part: a cloud hits nobody, and poisons only where it says so; PoB gives both.
+local function is_had(set, kind)
+	if not says(set, "statset_no_hit_damage") then return true end
+	return not HITS[kind] and (kind ~= "poison" or says(set, POISONS))
+end
+
+local function part_of(skill, index)
+	local sets = skill.activeEffect.grantedEffect.statSets
+	return sets and sets[index or skill.activeEffect.statSet and skill.activeEffect.statSet.index or 1]
+end
+
 -- What a skill deals by itself. Also where PoB shows damage per use its TotalDPS is that times uses per second.
 local function own(skill, output)
 	if damage.refusal(skill) then return {} end
-	local list, name = {}, skill.activeEffect.grantedEffect.name
+	local list, name, found = {}, skill.activeEffect.grantedEffect.name, {}
 	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output))
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
 	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
-	return list
+	for i = 1, #list do
+		if is_had(part_of(skill), list[i].kind) then found[#found + 1] = list[i] end
+	end
+	return found
 end
 
 -- How many minions are really out: as many as the gem says, within the skill's limit and the Spirit that there is.
@@ -137,21 +161,16 @@ local function minions(env, lacking)
 	return env.minion and finish(list, env.minion.output) or list
 end
 
-local function has_dot(set)
-	for _, stat in ipairs(set and set.stats or {}) do
-		if stat:find("damage_to_deal_per_minute", 1, true) then return true end
-	end
-	return false
-end
+local function lasts(set) return says(set, "damage_to_deal_per_minute") or says(set, POISONS) end
 
--- The part of the skill that PoB calculates apart: the damage over time that a hit leaves behind, or the hit itself.
+-- The part of the skill that PoB calculates apart: what a hit leaves behind (damage over time, a cloud that poisons), or
+-- the hit itself.
 local function other_part(skill)
-	local effect = skill.activeEffect.grantedEffect
-	local chosen = skill.activeEffect.statSet and skill.activeEffect.statSet.index or 1
-	if not effect.statSets or #effect.statSets < 2 or not skill.activeEffect.srcInstance then return nil end
-	local dot = has_dot(effect.statSets[chosen])
-	for index, set in ipairs(effect.statSets) do
-		if has_dot(set) ~= dot then return index end
+	local sets = skill.activeEffect.grantedEffect.statSets
+	if not sets or #sets < 2 or not skill.activeEffect.srcInstance then return nil end
+	local is_after = lasts(part_of(skill))
+	for index, set in ipairs(sets) do
+		if lasts(set) ~= is_after then return index end
 	end
 end
 
@@ -178,15 +197,20 @@ local function with_part(skill, index, action)
 	return result
 end
 
--- What the other part adds: only kinds of damage that the chosen part did not give.
+-- What the other part adds: only kinds of damage that the chosen part did not give, and of poison what it deals more.
 local function part(skill, list, override)
 	local index = other_part(skill)
 	if not index then return {} end
 	local given, found = {}, {}
-	for _, source in ipairs(list) do given[source.kind] = true end
+	for _, source in ipairs(list) do given[source.kind] = source end
 	local env = with_part(skill, index, function() return performed(override) end)
 	for _, source in ipairs(own(env.player.mainSkill, env.player.output)) do
-		if not given[source.kind] then found[#found + 1] = source end
+		local same = given[source.kind]
+		if not same then
+			found[#found + 1] = source
+		elseif source.kind == "poison" then
+			same.dps = math.max(same.dps, source.dps)
+		end
 	end
 	return found
 end
@@ -264,7 +288,7 @@ function damage.hits_of_hands(output)
 	return found
 end
 
-local AILMENTS = { Fire = "IgniteDPS", Chaos = "PoisonDPS", Physical = "BleedDPS" }
+local AILMENTS = { ignite = "Fire", poison = "Chaos", bleed = "Physical" }
 
 -- Damage over time has a type of its own; where PoB names none, as of a part that it calculates apart, the skill's count.
 local function types_over_time(skill, output)
@@ -286,12 +310,15 @@ function damage.types(skill, list, output, figures)
 	local function each(kind) return output[kind .. "HitAverage"] or hands[kind .. "HitAverage"] or 0 end
 	for _, kind in ipairs(TYPES) do hit = hit + each(kind) end
 	for i = 1, #list do
-		if list[i].kind == "damage_over_time" then lasting = lasting + list[i].dps end
+		local source, kind = list[i], AILMENTS[list[i].kind]
+		if source.kind == "damage_over_time" then lasting = lasting + source.dps end
+		if kind and source.name == skill.activeEffect.grantedEffect.name then parts[kind] = (parts[kind] or 0) + source.dps end
 	end
 	local dots, all = types_over_time(skill, output)
+	local struck = is_had(part_of(skill), "hit") and output.TotalDPS or 0
 	for _, kind in ipairs(TYPES) do
-		local part = (output.TotalDPS or 0) * each(kind) / math.max(hit, 1) + lasting * dots[kind] / all
-		parts[kind] = part + (AILMENTS[kind] and output[AILMENTS[kind]] or 0)
+		local rest = struck * each(kind) / math.max(hit, 1) + lasting * dots[kind] / all
+		parts[kind] = (parts[kind] or 0) + rest
 		total = total + parts[kind]
 	end
 	for _, kind in ipairs(TYPES) do
