@@ -366,6 +366,24 @@ def test_what_an_arrow_leaves_behind_hits_nobody(of: Of, gems: Gems, skill: str,
     assert left.get(DPS) == pytest.approx(arrow.get(DPS))
 
 
+@pytest.mark.parametrize(
+    ("skill", "who", "share"),
+    [
+        ("Firestorm", CASTER, (20 / 30) ** 2),
+        ("Thunderstorm", CASTER, (18 / 23) ** 2),
+        ("Rain of Arrows", RANGER, (17 / 36) ** 2),
+        ("Icestorm", CASTER, 1.0),  # three storms at a time, of which Path of Building has one
+    ],
+)
+def test_what_rains_on_an_area_does_not_all_hit(
+    of: Of, gems: Gems, skill: str, who: dict[str, str], share: float
+) -> None:
+    """Firestorm with every bolt on the boss: 235,529 per second for an Infernalist."""
+    stats = of(gems(skill), who=who)
+    (hits,) = [source.dps for source in stats.damage.sources if source.kind is DamageKind.HIT]
+    assert hits == pytest.approx(share * stats.get("TotalDPS"))
+
+
 OBJECTIVE = Objective(floors=floors_for(90, GearTier.MID))
 
 

@@ -62,6 +62,19 @@ local function presence(skill, output)
 	return uptime(output, PASSING)
 end
 
+-- The share of what rains on an area that hits an enemy there: PoB lets all of it hit. It falls anywhere, so by surface,
+-- for one of BODY (tenths of a metre, as large as bosses are, our own judgement) in the middle, times the storms there
+-- may be; more area makes both circles larger.
+local BODY = 10
+local function struck(skill)
+	local a, b, storms = skill.skillData.radius or 0, skill.skillData.radiusSecondary or 0, 1
+	if not skill.skillData.maxHitRatePerEnemy or a == 0 or b == 0 then return 1 end
+	for _, stat in ipairs(skill.activeEffect.grantedEffect.statSets[1].constantStats or {}) do
+		if stat[1]:find("max_number_of_storms", 1, true) then storms = stat[2] end
+	end
+	return math.min(1, storms * ((math.min(a, b) + BODY) / math.max(a, b)) ^ 2)
+end
+
 local function max(a, b) return math.max(a or 0, b or 0) end
 
 -- Everything that goes on after the hit, at most as much as the game allows.
@@ -111,7 +124,7 @@ end
 local function own(skill, output)
 	if damage.refusal(skill) then return {} end
 	local list, name, found = {}, skill.activeEffect.grantedEffect.name, {}
-	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output))
+	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output) * struck(skill))
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
 	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
@@ -315,9 +328,9 @@ function damage.types(skill, list, output, figures)
 		if kind and source.name == skill.activeEffect.grantedEffect.name then parts[kind] = (parts[kind] or 0) + source.dps end
 	end
 	local dots, all = types_over_time(skill, output)
-	local struck = is_had(part_of(skill), "hit") and output.TotalDPS or 0
+	local hits = is_had(part_of(skill), "hit") and output.TotalDPS or 0
 	for _, kind in ipairs(TYPES) do
-		local rest = struck * each(kind) / math.max(hit, 1) + lasting * dots[kind] / all
+		local rest = hits * each(kind) / math.max(hit, 1) + lasting * dots[kind] / all
 		parts[kind] = (parts[kind] or 0) + rest
 		total = total + parts[kind]
 	end
