@@ -147,6 +147,27 @@ async def test_no_group_is_there_that_cannot_be_used_with_what_is_held(engine: P
         assert incumbent.blueprint.groups == made.groups
 
 
+async def test_who_has_more_life_by_each_gem_gets_them(engine: ProcessEngine) -> None:
+    """Found on a Gemling Legionnaire with Explosive Grenade: five groups, none for packs, none to move with."""
+    ctx = await context(engine, "Mercenary", "Explosive Grenade", "Crossbow", Goal.ALL_ROUND)
+    nodes = {node.id: node for node in await engine.facts.nodes() if node.ascendancy == "Gemling Legionnaire"}
+    (root,) = [node.id for node in nodes.values() if node.kind == "ascendancy_start"]
+    virtue = next(node for node in nodes.values() if node.name == "Essence of Virtue")
+    (before,) = [node for node in virtue.neighbours if node in nodes and root in nodes[node].neighbours]
+    async with engine.session() as session:
+        ctx = await started(replace(ctx, session=session))
+        taken = [PassiveNode(id=node) for node in (before, virtue.id)]
+        gemling = changed(ctx.blueprint, ascendancy="Gemling Legionnaire", nodes=taken)
+        await session.build(gemling)
+        less = await session.stats()
+        made = (await further_skills(replace(ctx, blueprint=gemling))).blueprint
+        more = await session.stats()
+        uses = await group_uses(session, made, by_id(await engine.facts.gems()), ctx.demands.goal)
+    assert more.get(EHP) > 1.01 * less.get(EHP)
+    assert more.get(DPS) == pytest.approx(less.get(DPS), rel=LEAST_GAIN)
+    assert GroupRole.CLEAR in {use.role for use in uses}
+
+
 async def test_what_an_attack_deals_is_calculated_not_read_off_its_tags(engine: ProcessEngine) -> None:
     ctx = await context(engine, "Ranger", "Lightning Arrow", "Bow", Goal.BOSSING)
     async with engine.session() as session:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Outputs, Session
-from app.knowledge.gems import is_called
-from app.knowledge.roles import COUNTED, PURPOSES, SECOND, SUPPORTS, USUAL, role_of, second_role
+from app.knowledge.gems import deals_damage, is_called
+from app.knowledge.roles import COUNTED, MOVEMENT, PURPOSES, SECOND, SUPPORTS, USUAL, role_of, second_role
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Change, RemoveGroup, SetGroup, SetMain, SkillGroup
 from app.model.facts import GemFact
@@ -91,13 +91,19 @@ class FurtherSkills:
         return self.search.incumbent.outputs.get(FREE_SPIRIT, 0.0)
 
     async def _take(self, offers: Sequence[SkillOffer], raises: bool) -> bool:
-        """Commit the first of the offers, as it is or with its effect not counted, that does no harm."""
+        """Commit the first of the offers, as it is or with its effect not counted, that does no harm.
+
+        What a gem gives by being held may raise figures (a Gemling has more life by each): it is there at every level.
+        """
         incumbent = self.search.incumbent
         index = len(incumbent.blueprint.groups) + 1
         groups = [offer.group for offer in offers]
         groups += [] if raises else [chosen(group, **NOT_COUNTED) for group in groups]
         changes: list[list[Change]] = [[SetGroup(index=index, group=group)] for group in groups]
-        for change, found in zip(changes, await incumbent.outputs_of(changes), strict=True):
+        outputs = await incumbent.outputs_of(changes)
+        is_held = all(offer.fact.name in MOVEMENT or deals_damage(offer.fact) for offer in offers)
+        raises = raises or (is_held and _at_every_level(outputs))
+        for change, found in zip(changes, outputs, strict=True):
             if self._harmless(found, incumbent.blueprint.groups, raises):
                 await incumbent.commit(change)
                 return True
@@ -191,6 +197,12 @@ async def without_unpaid(incumbent: Incumbent, inspection: Inspection, kept: Col
 def left_out(names: Sequence[str]) -> list[str]:
     """Return in words what was taken out because it cannot be paid for."""
     return [f"{name} left out: it cannot be paid for" for name in names]
+
+
+def _at_every_level(outputs: Sequence[Outputs]) -> bool:
+    """Say whether offers of a gem at several levels give the same damage and effective hit points."""
+    pairs = [(out.get(key, 0.0), outputs[0].get(key, 0.0)) for out in outputs if out for key in (DPS, EHP)]
+    return len(pairs) > 2 and all(abs(one - first) <= NOISE * first for one, first in pairs)
 
 
 def _is_off(group: SkillGroup) -> bool:

@@ -96,6 +96,28 @@ async def test_what_raises_damage_for_a_purpose_and_cannot_be_switched_off_is_le
     assert await added(context(World(gems=gems))) == ["Mana Tempest"]
 
 
+async def test_what_a_held_gem_gives_at_every_level_may_raise_figures(context: Context) -> None:
+    """A Gemling has more life by each gem: he got neither a skill for packs nor one to move with."""
+    held = [changed(fact, description="40 life") for fact in (BOLT, LEAP)]
+    assert await added(context(World(gems=[ZAP, *held]), goal=Goal.BOSSING)) == ["Leap Slam", "Bolt"]
+
+
+class Levelled(ArithmeticSession):
+    """A second skill adds damage to all, the more the higher its level."""
+
+    def _outputs(self, blueprint: Blueprint) -> Outputs:
+        found = super()._outputs(blueprint)
+        return {**found, "DPS": found["DPS"] + sum(group.gems[0].level for group in blueprint.groups[1:])}
+
+
+async def test_what_a_skill_does_may_not(context: Context) -> None:
+    world = World(gems=[ZAP, BOLT, LEAP])
+    ctx = context(world, goal=Goal.BOSSING)
+    session = Levelled(ArithmeticEngine(world))
+    await session.build(ctx.blueprint)
+    assert await added(replace(ctx, session=session)) == []
+
+
 async def test_a_helper_that_cannot_be_paid_for_is_left_out_but_none_that_was_named_nor_the_main_skill(
     context: Context,
 ) -> None:
