@@ -40,11 +40,12 @@ Of attacks it depends on the weapon, and what needs corpses has no figure."""
 SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "poison": ("Poison III", "Poison II", "Poison I"),
-        "bleed": ("Bleed IV", "Bleed III", "Bleed II", "Bleed I"),
+        "bleed": ("Bleed III", "Bleed II", "Bleed I"),
         "ignite": ("Ignite III", "Ignite II", "Ignite I"),
     }
 )
-"""Supports by which any hit brings about the ailment, the strongest first: one of them is used."""
+"""Supports by which any hit brings about the ailment, the strongest first: one of them is used where nothing else does.
+Bleed IV is none: what it supports cannot make anything bleed."""
 
 MAXIMUM_BLOCK = 75.0
 """Percent: no character blocks more without help."""

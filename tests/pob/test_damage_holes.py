@@ -10,6 +10,7 @@ import pytest
 from app.conflicts.styles import shares_by_type
 from app.engine.pob.backend import PobBackend
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, brings_cooldown, called_by, dealt, is_had_each_time
+from app.knowledge.styles import SUPPORTS
 from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, type_share, unpayable
 from app.model.demands import floors_for
 from app.model.facts import GemFact
@@ -364,6 +365,21 @@ def test_what_an_arrow_leaves_behind_hits_nobody(of: Of, gems: Gems, skill: str,
     arrow, left = of(gems(skill), who=RANGER), of(gems(skill, choices={f"statSet.{effect}": 2}), who=RANGER)
     assert left.get("TotalDPS") > 0, "Path of Building's hits of the vines"
     assert left.get(DPS) == pytest.approx(arrow.get(DPS))
+
+
+@pytest.mark.parametrize(
+    ("style", "skill", "who"),
+    [("bleed", "Boneshatter", WARRIOR), ("poison", "Boneshatter", WARRIOR), ("ignite", "Fireball", CASTER)],
+)
+def test_supports_for_an_ailment_bring_it_about(
+    of: Of, gems: Gems, style: str, skill: str, who: dict[str, str]
+) -> None:
+    """With Bleed IV nothing bleeds; who asked for bleeding had it in the main skill."""
+    share = SHARES[DamageKind(style)]
+    without = of(gems(skill), who=who).get(share)
+    assert all(of(gems(skill, name), who=who).get(share) > without for name in SUPPORTS[style])
+    assert of(gems("Rake", "Bleed III"), who=HUNTRESS).get(SHARES[DamageKind.BLEED]) > 0.25
+    assert of(gems("Rake", "Bleed IV"), who=HUNTRESS).get(SHARES[DamageKind.BLEED]) == 0
 
 
 @pytest.mark.parametrize(

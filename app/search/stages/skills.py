@@ -28,7 +28,7 @@ from app.knowledge.roles import (
     second_role,
     second_skills,
 )
-from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS
+from app.knowledge.styles import OF_FURTHER_SKILLS, ONE_BUTTON, SUPPORTS, style_stat
 from app.model.blueprint import RemoveGroup, SetMain
 from app.model.damage import AFTER_HIT
 from app.model.facts import GemFact
@@ -100,8 +100,8 @@ async def support_rules(
     named = [fact.id for fact in (await named_in(ctx.engine.facts, ctx.invariants)).supports]
     if index == incumbent.blueprint.main_group:
         ids = {fact.name: fact.id for fact in facts.values() if fact.kind == "support"}
-        ailments = [name for style in ctx.invariants.listed("style") for name in SUPPORTS.get(style, ())]
-        named += [ids[name] for name in ailments if name in ids]
+        missing = [one for one in ctx.invariants.listed("style") if not incumbent.outputs.get(style_stat(one) or "")]
+        named += [ids[name] for style in missing for name in SUPPORTS.get(style, ()) if name in ids]
     level, gear, words = ctx.demands.level, ctx.demands.gear, ctx.plan.scaling.keywords
     limits = LIMITS[ctx.effort]
     # A round for something that was missed is not to end with the first set of supports that is full.
