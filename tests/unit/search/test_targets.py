@@ -263,3 +263,12 @@ async def test_a_draft_exchanges_supports_in_a_round_only(
     ctx = replace(ctx, plan=replace(ctx.plan, constraints=tuple(rounds)))
     rules = await support_rules(ctx, await Incumbent.open(ctx), 1, {})
     assert rules.exchanges is exchanged
+
+
+async def test_a_support_for_an_ailment_is_required_where_nothing_brings_it_about(context: Context) -> None:
+    style = Invariant(field="style", value=["bleed"], provenance=Provenance.EXPLICIT, reason="said")
+    ctx = replace(context(World(gems=[active("zap")])), invariants=InvariantSet(invariants=[style]))
+    incumbent, facts = await Incumbent.open(ctx), {"b3": changed(support("Bleed III"), id="b3")}
+    assert (await support_rules(ctx, incumbent, 1, facts)).required == ("b3",)
+    incumbent.outputs = {**incumbent.outputs, "DamageShare.bleed": 0.1}
+    assert (await support_rules(ctx, incumbent, 1, facts)).required == ()
