@@ -41,6 +41,7 @@ class Contender(Model):
     draft: Blueprint | None = None
     defence: SurvivabilityChoice | None = None
     is_whole: bool = False
+    promise: float | None = None
 
     @property
     def rung(self) -> int:

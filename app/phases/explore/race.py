@@ -223,6 +223,7 @@ async def _drafted(
         draft=draft.blueprint,
         out=draft.out,
         is_whole=draft.is_whole,
+        promise=draft.promise,
         figures=[*contender.figures, *([] if draft.out else [figures_of(draft, rungs_of(ctx).index(rung) + 1)])],
         by_ascendancy=dict(draft.by_ascendancy) or contender.by_ascendancy,
     )
@@ -354,7 +355,7 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
     if not fine:
         return _ended(found, kept)
     if not is_last:
-        return _best_drafts(found, most)
+        return _left_with(found, _going_on(found, most))
     return _further(found if found.is_ascending else _best_drafts(found, most), kept)
 
 
@@ -377,6 +378,21 @@ def _ended(race: Race, kept: int) -> Race:
 
 def _best_drafts(race: Race, most: int) -> Race:
     """Return the race with so many drafts at most, the best."""
-    names = {one.option.name for one in [one for one in race.standing if not one.out][:most]}
+    return _left_with(race, [one for one in race.standing if not one.out][:most])
+
+
+def _going_on(race: Race, most: int) -> list[Contender]:
+    """Return the best so many; of spells alone, the last gives way to the attack that promises more than it has."""
+    fine = [one for one in race.standing if not one.out]
+    best, others = fine[:most], [one for one in fine[most:] if one.promise is not None]
+    if len(best) < most or not others or any(one.promise is not None for one in best):
+        return best
+    likely = max(others, key=lambda one: (one.promise or 0.0, one.option.name))
+    return [*best[:-1], likely] if (likely.promise or 0.0) > best[-1].figures[-1].score else best
+
+
+def _left_with(race: Race, left: Sequence[Contender]) -> Race:
+    """Return the race in which all others have lost their draft."""
+    names = {one.option.name for one in left}
     on = [one if one.option.name in names else changed(one, draft=None) for one in race.contenders]
     return changed(race, contenders=on)

@@ -85,8 +85,10 @@ def toys() -> World:
     return known
 
 
-async def raced(gems: list[str], sessions: int = 1, advises: bool = False, **request: Any) -> tuple[BuildState, Inner]:
-    known = toys()
+async def raced(
+    gems: list[str], sessions: int = 1, advises: bool = False, known: World | None = None, **request: Any
+) -> tuple[BuildState, Inner]:
+    known = known or toys()
     inner = Inner()
     phase, state = RaceExplore(inner, sessions), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     for _ in range(7):
@@ -100,6 +102,18 @@ async def raced(gems: list[str], sessions: int = 1, advises: bool = False, **req
 
 def changed_context(ctx: PhaseContext, reasoner: Any) -> PhaseContext:
     return replace(ctx, reasoner=reasoner)
+
+
+@pytest.mark.parametrize(("attacks", "last"), [((), "skill11"), (("skill05",), "skill05"), (("skill02",), "skill11")])
+async def test_of_spells_alone_the_last_gives_way_to_an_attack(attacks: Sequence[str], last: str) -> None:
+    """Drafts of attacks have a third of what spells have that come to as much; skill02 has less than that."""
+    gems = [active(name, effect) for name, effect in EFFECTS.items() if name not in attacks]
+    weak = {"skill05": "10 more", "skill02": "-90 more"}
+    known = world()
+    known.gems += [*gems, *(active(name, weak[name], tags=["attack"]) for name in attacks)]
+    race = (await raced(sorted(EFFECTS)[:14], known=known))[0].race
+    assert race is not None
+    assert {one.option.name for one in race.contenders if one.rung >= len(RUNGS)} == {"skill12", "skill13", last}
 
 
 async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:

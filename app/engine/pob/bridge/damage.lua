@@ -115,9 +115,9 @@ local function is_had(set, kind)
 	return not HITS[kind] and (kind ~= "poison" or says(set, POISONS))
 end
 
-local function part_of(skill, index)
-	local sets = skill.activeEffect.grantedEffect.statSets
-	return sets and sets[index or skill.activeEffect.statSet and skill.activeEffect.statSet.index or 1]
+local function part_of(skill)
+	local sets, chosen = skill.activeEffect.grantedEffect.statSets, skill.activeEffect.statSet
+	return sets and sets[chosen and chosen.index or 1]
 end
 
 -- What a skill deals by itself. Also where PoB shows damage per use its TotalDPS is that times uses per second.
