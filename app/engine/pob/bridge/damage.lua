@@ -62,17 +62,33 @@ local function presence(skill, output)
 	return uptime(output, PASSING)
 end
 
+local function part_of(skill)
+	local sets, chosen = skill.activeEffect.grantedEffect.statSets, skill.activeEffect.statSet
+	return sets and sets[chosen and chosen.index or 1]
+end
+
+-- A number that the skill has at every level, by the end of its name.
+local function constant(skill, name)
+	local set = part_of(skill)
+	for _, stat in ipairs(set and set.constantStats or {}) do
+		if stat[1]:find(name, 1, true) then return stat[2] end
+	end
+end
+
 -- The share of what rains on an area that hits an enemy there: PoB lets all of it hit. It falls anywhere, so by surface,
 -- for one of BODY (tenths of a metre, as large as bosses are, our own judgement) in the middle, times the storms there
 -- may be; more area makes both circles larger.
 local BODY = 10
 local function struck(skill)
-	local a, b, storms = skill.skillData.radius or 0, skill.skillData.radiusSecondary or 0, 1
+	local a, b = skill.skillData.radius or 0, skill.skillData.radiusSecondary or 0
 	if not skill.skillData.maxHitRatePerEnemy or a == 0 or b == 0 then return 1 end
-	for _, stat in ipairs(skill.activeEffect.grantedEffect.statSets[1].constantStats or {}) do
-		if stat[1]:find("max_number_of_storms", 1, true) then storms = stat[2] end
-	end
-	return math.min(1, storms * ((math.min(a, b) + BODY) / math.max(a, b)) ^ 2)
+	return math.min(1, (constant(skill, "max_number_of_storms") or 1) * ((math.min(a, b) + BODY) / math.max(a, b)) ^ 2)
+end
+
+-- The share of time that a channelled slam has left beside the animation with which it ends, which PoB leaves out.
+local function charged(skill, output)
+	local ending, time = constant(skill, "channel_skill_end_animation_duration_override_ms"), output.HitTime or output.Time or 0
+	return ending and flags_of(skill).channelRelease and time > 0 and time / (time + ending / 1000) or 1
 end
 
 local function max(a, b) return math.max(a or 0, b or 0) end
@@ -115,16 +131,11 @@ local function is_had(set, kind)
 	return not HITS[kind] and (kind ~= "poison" or says(set, POISONS))
 end
 
-local function part_of(skill)
-	local sets, chosen = skill.activeEffect.grantedEffect.statSets, skill.activeEffect.statSet
-	return sets and sets[chosen and chosen.index or 1]
-end
-
 -- What a skill deals by itself. Also where PoB shows damage per use its TotalDPS is that times uses per second.
 local function own(skill, output)
 	if damage.refusal(skill) then return {} end
 	local list, name, found = {}, skill.activeEffect.grantedEffect.name, {}
-	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output) * struck(skill))
+	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output) * struck(skill) * charged(skill, output))
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
 	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
