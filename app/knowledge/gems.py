@@ -52,7 +52,7 @@ _NOT_EACH_TIME = re.compile(
     r"can(?:not| only) be used (?:until|unless|after|while|when)|gain a glory requirement"
     r"|consume a percentage of your maximum (?:life|mana) flask charges|consume (?:a|many) corpses? on use"
     r"|sacrifice a portion of your life|causing you to lose life"
-    r"|draining the life from one of your minions",
+    r"|draining the life from one of your minions|gain an energy shield cost",
     re.IGNORECASE,
 )
 
@@ -237,7 +237,8 @@ def is_had_each_time(support: GemFact) -> bool:
 
     The engine takes it so: Hit and Run's speed without the steps between two attacks, Ambrosia's lightning damage with
     a flask that is empty after three uses, Extraction's chaos damage without the tenth of life that each use costs,
-    Atziri's Impatience without the quarter of life, mana and energy shield, Minion Pact with minions that never die.
+    Atziri's Impatience without the quarter of life, mana and energy shield, Minion Pact with minions that never die,
+    Derange with an energy shield that its cost never wears down.
     """
     return not _NOT_EACH_TIME.search(support.description)
 

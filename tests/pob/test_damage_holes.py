@@ -401,12 +401,17 @@ def test_what_rains_on_an_area_does_not_all_hit(
 
 
 def test_a_channelled_slam_ends_with_an_animation(of: Of, gems: Gems) -> None:
-    """Supercharged Slam, a second of channel and one of slam: 79,679 per second, twice what other classes had."""
-    stats = of(gems("Supercharged Slam"), who=WARRIOR)
-    (hits,) = [source.dps for source in stats.damage.sources if source.kind is DamageKind.HIT]
-    time = stats.get("HitTime")
+    """Supercharged Slam, a second of channel and one of slam: 79,679 per second, twice what other classes had.
+
+    Nor does what bleeds for a second bleed for two: with hits counted at their rate it bled for 53,424.
+    """
+    stats = of(gems("Supercharged Slam", "Bleed III"), who=WARRIOR)
+    dealt = {source.kind: source.dps for source in stats.damage.sources}
+    time, whole = stats.get("HitTime"), stats.get("HitTime") + 1.0
     assert time >= 1.0
-    assert hits == pytest.approx(stats.get("TotalDPS") * time / (time + 1.0))
+    assert dealt[DamageKind.HIT] == pytest.approx(stats.get("TotalDPS") * time / whole)
+    lasting = min(1.0, stats.get("BleedDuration") / whole)
+    assert dealt[DamageKind.BLEED] == pytest.approx(stats.get("BleedDPS") * lasting)
 
 
 OBJECTIVE = Objective(floors=floors_for(90, GearTier.MID))

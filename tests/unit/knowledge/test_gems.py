@@ -42,6 +42,7 @@ def test_what_was_asked_for_is_no_burden() -> None:
         ("Supported Skills consume a percentage of your maximum Mana Flask charges, Gaining damage.", False),
         ("Using supported Spells will cause you to Sacrifice a portion of your Life on use.", False),
         ("Cooldowns Recover faster, but causing you to lose Life and Mana when they are used.", False),
+        ("Supported Skills gain an Energy Shield cost equal to your Intelligence, dealing more damage.", False),
         ("Supports skills you use yourself, draining the life from one of your Minions on use.", False),
     ],
 )

@@ -85,10 +85,18 @@ local function struck(skill)
 	return math.min(1, (constant(skill, "max_number_of_storms") or 1) * ((math.min(a, b) + BODY) / math.max(a, b)) ^ 2)
 end
 
--- The share of time that a channelled slam has left beside the animation with which it ends, which PoB leaves out.
-local function charged(skill, output)
+-- Seconds from one channelled slam to the next, with the animation with which it ends, which PoB leaves out; nil = no slam.
+local function slam_time(skill, output)
 	local ending, time = constant(skill, "channel_skill_end_animation_duration_override_ms"), output.HitTime or output.Time or 0
-	return ending and flags_of(skill).channelRelease and time > 0 and time / (time + ending / 1000) or 1
+	return ending and flags_of(skill).channelRelease and time > 0 and time + ending / 1000 or nil
+end
+
+local DURATIONS = { bleed = "BleedDuration", ignite = "IgniteDuration", poison = "PoisonDuration" }
+
+-- The share of what PoB gives that is had of a slam: of its hits by their rate, of an ailment for as long as it lasts.
+local function had_of_slam(kind, output, whole)
+	local time = DURATIONS[kind] and (output[DURATIONS[kind]] or 0) or kind == "hit" and (output.HitTime or output.Time)
+	return time and math.min(1, time / whole) or 1
 end
 
 local function max(a, b) return math.max(a or 0, b or 0) end
@@ -135,11 +143,13 @@ end
 local function own(skill, output)
 	if damage.refusal(skill) then return {} end
 	local list, name, found = {}, skill.activeEffect.grantedEffect.name, {}
-	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output) * struck(skill) * charged(skill, output))
+	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output) * struck(skill))
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
 	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
+	local whole = slam_time(skill, output)
 	for i = 1, #list do
+		if whole then list[i].dps = list[i].dps * had_of_slam(list[i].kind, output, whole) end
 		if is_had(part_of(skill), list[i].kind) then found[#found + 1] = list[i] end
 	end
 	return found
