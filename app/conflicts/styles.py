@@ -302,9 +302,8 @@ def shares_by_type(
     The bridge gives the same for candidates (`damage.types`).
     """
     hits = {one: figure(f"{one.capitalize()}HitAverage") for one in DAMAGE_TYPES}
-    told = {
-        one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name
-    }  # the main skill's are first
+    # sources of the main skill come first
+    told = {one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name}
     of_hits = figure("TotalDPS") if not told or told.keys() & _STRIKES else 0.0
     if of_hits > 0 and not any(hits.values()):
         return {}

@@ -67,7 +67,7 @@ local function part_of(skill)
 	return sets and sets[chosen and chosen.index or 1]
 end
 
--- A number that the skill has at every level, by the end of its name.
+-- A number that the skill has at every level, by a part of its name.
 local function constant(skill, name)
 	local set = part_of(skill)
 	for _, stat in ipairs(set and set.constantStats or {}) do
