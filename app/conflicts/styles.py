@@ -309,7 +309,7 @@ def shares_by_type(
         return {}
     parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
     for one, kind, ailment in _AILMENTS:
-        parts[one] += max(figure(ailment), told.get(kind, 0.0))
+        parts[one] += told.get(kind, 0.0) if told else figure(ailment)
     sources = [one.dps for one in damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
     lasting = sum(sources) or figure("TotalDot")
     types = {one: dot for one in DAMAGE_TYPES if (dot := figure(f"{one.capitalize()}Dot"))}

@@ -504,6 +504,7 @@ def test_the_hit_of_an_attack_is_split_by_type(of: Of, gems: Gems) -> None:
         (("Ice Strike",), MONK),
         (("Tempest Flurry", "Cold Attunement"), MONK),
         (("Gas Arrow",), RANGER),
+        (("Supercharged Slam", "Poison III"), WARRIOR),
     ],
 )
 def test_a_trial_knows_the_types_that_the_finished_build_is_judged_by(
