@@ -384,11 +384,12 @@ def _best_drafts(race: Race, most: int) -> Race:
 def _going_on(race: Race, most: int) -> list[Contender]:
     """Return the best so many; of spells alone, the last gives way to the attack that promises more than it has."""
     fine = [one for one in race.standing if not one.out]
-    best, others = fine[:most], [one for one in fine[most:] if one.promise is not None]
-    if len(best) < most or not others or any(one.promise is not None for one in best):
+    best = fine[:most]
+    others = [(one.promise, one.option.name, one) for one in fine[most:] if one.promise is not None]
+    if not others or any(one.promise is not None for one in best):
         return best
-    likely = max(others, key=lambda one: (one.promise or 0.0, one.option.name))
-    return [*best[:-1], likely] if (likely.promise or 0.0) > best[-1].figures[-1].score else best
+    promise, _, likely = max(others, key=lambda other: other[:2])
+    return [*best[:-1], likely] if promise > best[-1].figures[-1].score else best
 
 
 def _left_with(race: Race, left: Sequence[Contender]) -> Race:

@@ -130,12 +130,12 @@ local function says(set, stat)
 	return false
 end
 
-local POISONS = "skill_poisons_without_hit"
+local HITLESS, POISONS = "statset_no_hit_damage", "skill_poisons_without_hit"
 local HITS = { hit = true, impale = true, triggered = true, ignite = true, bleed = true }
 
 -- Whether a kind of damage is had of the part: a cloud hits nobody, and poisons only where it says so; PoB gives both.
 local function is_had(set, kind)
-	if not says(set, "statset_no_hit_damage") then return true end
+	if not says(set, HITLESS) then return true end
 	return not HITS[kind] and (kind ~= "poison" or says(set, POISONS))
 end
 
@@ -147,10 +147,11 @@ local function own(skill, output)
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
 	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
-	local whole = slam_time(skill, output)
+	local set, whole = part_of(skill), slam_time(skill, output)
+	if not whole and not says(set, HITLESS) then return list end -- nearly all: a search asks this of every candidate
 	for i = 1, #list do
 		if whole then list[i].dps = list[i].dps * had_of_slam(list[i].kind, output, whole) end
-		if is_had(part_of(skill), list[i].kind) then found[#found + 1] = list[i] end
+		if is_had(set, list[i].kind) then found[#found + 1] = list[i] end
 	end
 	return found
 end
