@@ -12,17 +12,20 @@ _SCALING = SubProblemName.DAMAGE_SCALING
 _ASCENDANCY = SubProblemName.ASCENDANCY
 
 
-def points_within_level(case: Case) -> list[BuildConflict]:
-    """Passives cost at most level - 1 and what quests give by then; one of each weapon set counts once for both.
+def _available(case: Case) -> int:
+    """Return the points there are: level - 1, what quests give by then, and what passives of the ascendancy grant."""
+    return case.demands.floors.passive_points + case.inspection.points.get("granted", 0)
 
-    Items may give more. Somebody's own character may have done all quests, and has one more at any rate.
+
+def points_within_level(case: Case) -> list[BuildConflict]:
+    """Passives cost at most the points there are by the level; one of each weapon set counts once for both.
+
+    Somebody's own character may have done all quests, and has one more at any rate.
     """
     points = case.inspection.points
-    used, told = points.get("used", 0), points.get("available", 0)
-    given = max(0, told - (case.level - 1 + QUEST_PASSIVE_POINTS))
-    available = case.demands.floors.passive_points + given
+    used, available = points.get("used", 0), _available(case)
     if case.imported:
-        available = max(available, told) + UNLISTED_PASSIVE_POINTS
+        available = max(available, points.get("available", 0)) + UNLISTED_PASSIVE_POINTS
     if used <= available:
         return []
     over = used - available
@@ -56,7 +59,7 @@ def weapon_set_points(case: Case) -> list[BuildConflict]:
 def no_point_unspent(case: Case) -> list[BuildConflict]:
     """Unspent passive points are a warning."""
     used = case.inspection.points.get("used", 0)
-    available = case.demands.floors.passive_points
+    available = _available(case)
     if used >= available:
         return []
     left = available - used

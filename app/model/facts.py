@@ -61,6 +61,9 @@ class GemFact(Model):
     monsters: dict[str, str] = Field(default_factory=dict)
 
 
+_GRANTS_POINTS = re.compile(r"Grants (\d+) Passive Skill Points?")
+
+
 class NodeFact(Model):
     """A passive: `neighbours` are tree ids; x, y are tree coordinates; `mods` are its stat lines.
 
@@ -82,6 +85,11 @@ class NodeFact(Model):
     choice_of: int | None = None
     cost: int = 1
     recipe: list[str] = Field(default_factory=list)
+
+    @property
+    def granted_points(self) -> int:
+        """Return the passive points that it grants, as some of ascendancies do."""
+        return sum(int(found[1]) for line in self.mods if (found := _GRANTS_POINTS.fullmatch(line)))
 
 
 class EdgeFact(Model):

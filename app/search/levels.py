@@ -54,7 +54,7 @@ from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, wi
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, levelling_order, main_graph
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, levelling_order, main_graph, passive_points
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with
@@ -163,7 +163,7 @@ class LevelSearch:
         await incumbent.commit([Deallocate(nodes=[node.id for node in begun.nodes if node.id in self.graph.nodes])])
         await incumbent.learn_requirements()
         search = self._search(incumbent, graph, inner)
-        await search.fit(min(self.ctx.demands.floors.passive_points, len(graph.bought)))
+        await search.fit(min(await passive_points(self.ctx, begun), len(graph.bought)))
         await search.improve()
         owned, worths, score = search.owned, await search.worths(), incumbent.score
         await self._affordable(incumbent)

@@ -37,7 +37,7 @@ from app.search.base import SearchContext
 from app.search.gear.legality import slot_fits, unobtainable
 from app.search.gear.pool import crafted
 from app.search.incumbent import Incumbent
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph
+from app.search.passives.graph import PassiveGraph, ascendancy_graph, main_graph, passive_points
 from app.search.skills.gems import gem, support_slots, usable_level, weapon_types
 from app.search.skills.secondary import MOST_GROUPS
 from app.search.skills.supports import SupportRules
@@ -91,7 +91,7 @@ class MoveReader:
             step = await self._step(blueprint, move)
             blueprint = apply_changes(blueprint, step.changes)
             read = MoveChanges((*read.changes, *step.changes), (*read.made, *step.made))
-        limits = (self._ctx.demands.floors.passive_points, self._ctx.demands.floors.ascendancy_points)
+        limits = (await passive_points(self._ctx, blueprint), self._ctx.demands.floors.ascendancy_points)
         for graph, most in zip(self._graphs, limits, strict=False):
             spent = len(_owned(blueprint, graph) & graph.bought)
             now = len(_owned(self._incumbent.blueprint, graph) & graph.bought)

@@ -197,7 +197,7 @@ class ArithmeticSession:
     def _totals(self, blueprint: Blueprint) -> dict[str, float]:
         totals: dict[str, float] = {"more_factor": 1.0, "cost_factor": 1.0, **self._engine.world.attributes}
         for line in (*self._lines(blueprint), *self._item_lines(blueprint)):
-            amount, quantity = line.split(" ", 1)
+            amount, quantity = line.removeprefix("Grants ").split(" ", 1)
             if quantity in ("more", "cost"):
                 totals[f"{quantity}_factor"] *= 1 + float(amount) / 100
             totals[quantity] = totals.get(quantity, 0.0) + float(amount)

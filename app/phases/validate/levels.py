@@ -82,12 +82,12 @@ class WithLoadouts:
         finished = in_levelling_order(state.blueprint, drafts[-1], nodes)
         files: dict[str, bytes] = {}
         told: list[Loadout] = []
-        points = state.inspection.points if state.inspection is not None else {}
-        exact = points.get("used") == points_by(state.blueprint.level) and is_level_of_points(state.blueprint.level)
+        level, points = state.blueprint.level, state.inspection.points if state.inspection is not None else {}
+        exact = is_level_of_points(level) and _unspent(points, level) == 0
         measured = await asyncio.gather(*(measured_afresh(ctx.engine, draft.blueprint) for draft in drafts))
         for before, draft, (stats, inspection, file) in zip([None, *drafts], drafts, measured, strict=False):
             files[title_at(draft.level)] = file
-            exact = exact and inspection.points.get("used") == points_by(draft.level)
+            exact = exact and _unspent(inspection.points, draft.level) == 0
             loadout = await _told(ctx, draft, stats, inspection)
             told.append(changed(loadout, changes=changes_at(draft, before, nodes)))
         last = LevelDraft(state.blueprint.level, finished, [], [], True, "the finished build")
@@ -142,6 +142,10 @@ def in_levelling_order(finished: Blueprint, last: LevelDraft, nodes: Mapping[int
     return changed(finished, nodes=[finished.nodes[place] for place in sorted(range(len(finished.nodes)), key=rank)])
 
 
+def _unspent(points: Mapping[str, int], level: int) -> int:
+    return points_by(level) + points.get("granted", 0) - points.get("used", 0)
+
+
 async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Loadout:
     """Return the draft as it was measured; what it lacks is among its caveats."""
     blueprint, facts = draft.blueprint, {gem.id: gem for gem in await ctx.engine.facts.gems()}
@@ -154,7 +158,7 @@ async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: 
     listed = await shopping_list(ctx.engine.facts, blueprint)
     lacking = [one for one in inspection.requirements if one.required > one.available]
     unmet = [f"{one.source or one.attribute} asks for {one.required:g} {one.attribute}" for one in lacking]
-    left = points_by(draft.level) - len(spent)
+    left = _unspent(inspection.points, draft.level)
     unspent = [f"{left} passive points are left over"] if left > 0 and draft.order else []
     return Loadout(
         title=title_at(draft.level),

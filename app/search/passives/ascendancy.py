@@ -15,6 +15,9 @@ WANTED = 0.05
 
 SPOKEN = 1e-4
 
+POINT = 0.008
+"""Worth of a passive point that a passive grants: about what the last ones of a tree of ours come to."""
+
 NAMED = 100.0
 """Worth of a passive that the user named: more than anything that is measured."""
 
@@ -54,19 +57,24 @@ class AscendancySelection:
             for owned, gain in zip(larger, gains, strict=True):
                 spoken = sum(mentions(self.graph.nodes[node].mods, self.keywords) for node in owned)
                 hint = WANTED * len(owned & set(self.wanted)) + SPOKEN * spoken + NAMED * self._held(owned)
+                hint += self._granted(owned)
                 layers.setdefault(self._cost(owned), {})[owned] = gain + hint
         best = self._top(layers[max(c for c in layers if c <= points)])[0]
         if best:
             await self.incumbent.commit([self._purchase(best)])
         allowed = self.banned.isdisjoint(old) and self._cost(frozenset(old)) >= self._cost(best)
         allowed = allowed and self._held(frozenset(old)) >= self._held(best)
-        if old and allowed and self.incumbent.score <= score + EPSILON:
+        more = self.incumbent.score + self._granted(best) - score - self._granted(frozenset(old))
+        if old and allowed and more <= EPSILON:
             await self.incumbent.rewind(before)
             return frozenset(old)
         return best
 
     def _held(self, owned: Owned) -> int:
         return sum(not options.isdisjoint(owned) for options in self.named)
+
+    def _granted(self, owned: Owned) -> float:
+        return POINT * sum(self.graph.nodes[node].granted_points for node in owned)
 
     def _cost(self, owned: Owned) -> int:
         return len(owned & self.graph.bought)

@@ -287,6 +287,13 @@ async def main_graph(ctx: SearchContext) -> PassiveGraph:
     return PassiveGraph(nodes, [start], closed)
 
 
+async def passive_points(ctx: SearchContext, blueprint: Blueprint) -> int:
+    """Return the passive points there are: those of the level, and those that allocated passives grant."""
+    held = blueprint.passives
+    granted = sum(node.granted_points for node in await ctx.engine.facts.nodes() if node.id in held)
+    return ctx.demands.floors.passive_points + granted
+
+
 async def ascendancy_graph(ctx: SearchContext) -> PassiveGraph | None:
     """Return the plan's ascendancy, or None when it has none."""
     name = ctx.plan.ascendancy.ascendancy

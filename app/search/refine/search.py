@@ -82,7 +82,7 @@ async def open_work(
         await incumbent.measure()
         points = (await incumbent.learn_requirements()).points
         graph = await loaded_graph(facts, ctx.blueprint)
-        earned = min(points.get("available", 0), points_by(ctx.demands.level))
+        earned = min(points.get("available", 0), points_by(ctx.demands.level) + points.get("granted", 0))
         work = Work(
             ctx=ctx,
             incumbent=incumbent,

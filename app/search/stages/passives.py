@@ -32,6 +32,7 @@ from app.search.passives.graph import (
     main_graph,
     near_jewels,
     ordered,
+    passive_points,
     reached,
     with_sockets,
 )
@@ -134,15 +135,14 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
 async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
     search, _ = await _spent(ctx, LIMITS[ctx.effort].growing)
-    return StageResult(
-        search.incumbent.blueprint, label=f"{search.spent} of {ctx.demands.floors.passive_points} passive points spent"
-    )
+    points = await passive_points(ctx, search.incumbent.blueprint)
+    return StageResult(search.incumbent.blueprint, label=f"{search.spent} of {points} passive points spent")
 
 
 async def _spent(ctx: SearchContext, limits: TreeLimits) -> tuple[TreeSearch, frozenset[int]]:
     """Spend the level's points and trade them; return the search and what trades have bought."""
     search = await tree_search(ctx, await _opened(ctx), limits)
-    await search.fit(ctx.demands.floors.passive_points)
+    await search.fit(await passive_points(ctx, search.incumbent.blueprint))
     before = search.owned
     await search.improve()
     return search, search.owned - before
@@ -162,7 +162,7 @@ async def polish_tree(ctx: SearchContext) -> StageResult:
     incumbent = await _opened(ctx)
     jewel = await JewelSearch(ctx, incumbent, await main_graph(ctx)).best()
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing, JewelSockets(incumbent, jewel))
-    await search.fit(ctx.demands.floors.passive_points)
+    await search.fit(await passive_points(ctx, search.incumbent.blueprint))
     helped = await LargeMoves(search, search.limits.moves).improve()
     await seat_named(ctx, incumbent)
     jewels = sum(1 for slot in incumbent.blueprint.items if slot.startswith(JEWEL_SLOT))
@@ -205,7 +205,7 @@ async def finish(ctx: SearchContext) -> StageResult:
         await incumbent.commit(changes)
     unpaid = await without_unpaid(incumbent, inspection, {fact.id for fact in await named_skills(ctx)})
     search = await tree_search(ctx, incumbent, LIMITS[ctx.effort].polishing)
-    await search.fit(ctx.demands.floors.passive_points)
+    await search.fit(await passive_points(ctx, search.incumbent.blueprint))
     await AttributeSearch(incumbent, search.graph, LIMITS[ctx.effort].at_once).run()
     await seat_named(ctx, incumbent)
     jewels = await JewelChoice(ctx, incumbent, LIMITS[ctx.effort].jewels).run()
@@ -264,7 +264,7 @@ async def tree_search(
     ctx: SearchContext, incumbent: Incumbent, limits: TreeLimits, sockets: Sockets | None = None
 ) -> TreeSearch:
     """Return the search over the incumbent's passives: what is named is secured, what is excluded never bought."""
-    graph, named, points = await main_graph(ctx), await _named(ctx), ctx.demands.floors.passive_points
+    graph, named, points = await main_graph(ctx), await _named(ctx), await passive_points(ctx, incumbent.blueprint)
     banned = await banned_nodes(ctx, graph)
     held = _held_sockets(ctx, incumbent, graph)
     wanted = with_sockets(graph.without(banned), named, held, len(await named_jewels(ctx)), points)

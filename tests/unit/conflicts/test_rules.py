@@ -50,8 +50,14 @@ def test_passives_cost_what_level_and_quests_give(case: MakeCase, used: int, exp
     assert verdicts(case(points={"used": used})) == expected
 
 
-def test_points_that_items_give_count_as_available(case: MakeCase) -> None:
-    assert verdicts(case(points={"used": 115, "available": 115})) == {}
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [(116, {"tree_overflow/unspent": WARNING}), (117, {}), (118, {"tree_overflow/passives": BLOCKING})],
+)
+def test_points_that_passives_grant_are_there_to_be_spent(
+    case: MakeCase, used: int, expected: dict[str, Severity]
+) -> None:
+    assert verdicts(case(points={"used": used, "available": 117, "granted": 4})) == expected
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,19 @@ async def test_a_banned_passive_goes_even_when_nothing_is_better(context: Contex
     assert 108 in {n.id for n in incumbent.blueprint.nodes}
     again = await AscendancySelection(incumbent, PassiveGraph(NODES, [100]), banned=frozenset({106})).run(2)
     assert again == {n.id for n in incumbent.blueprint.nodes} == {103, 104}
+
+
+async def test_passives_that_grant_points_are_worth_those_points(context: Context) -> None:
+    """They beat what does nothing, and what there was without them, but not a real gain."""
+    nodes = [
+        node(100, 101, 102, 103, kind="ascendancy_start", ascendancy="Top"),
+        node(101, kind="notable", ascendancy="Top"),
+        node(102, kind="notable", ascendancy="Top", mods=["Grants 4 Passive Skill Point"]),
+        node(103, kind="notable", ascendancy="Top", mods=["50 inc"]),
+    ]
+    incumbent = await Incumbent.open(context(World(nodes=nodes, gems=[active("zap")])))
+    graph = PassiveGraph(nodes, [100])
+    assert await AscendancySelection(incumbent, graph, banned=frozenset({102})).run(2) == {101, 103}
+    assert await AscendancySelection(incumbent, graph).run(2) == {102, 103}
+    fresh = await Incumbent.open(context(World(nodes=nodes, gems=[active("zap")])))
+    assert await AscendancySelection(fresh, graph).run(1) == {103}

@@ -143,9 +143,10 @@ end
 -- A passive counted for both weapon sets is paid once, so the points spent are those of the larger set.
 local function points(output)
 	local used, ascendancy, _, _, set1, set2 = build.spec:CountAllocNodes()
+	local granted = output.ExtraPoints or 0
 	return {
-		used = used - math.min(set1, set2), used_set1 = set1, used_set2 = set2,
-		available = build.characterLevel - 1 + build.maxWeaponSets + (output.ExtraPoints or 0),
+		used = used - math.min(set1, set2), used_set1 = set1, used_set2 = set2, granted = granted,
+		available = build.characterLevel - 1 + build.maxWeaponSets + granted,
 		weapon_set_available = build.maxWeaponSets + (output.PassivePointsToWeaponSetPoints or 0),
 		ascendancy_used = ascendancy, ascendancy_available = 8,
 	}
