@@ -4,6 +4,7 @@ the notes that the file begins with: what was asked for and reached, what each g
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -14,7 +15,7 @@ from app.core.errors import BadImport
 from app.engine.base import Engine
 from app.engine.files.xml import with_notes
 from app.knowledge.claims import FACTS, SAYS, Grounds, founded, grounds_of, said, spoken_of
-from app.knowledge.gems import damage_types_of
+from app.knowledge.gems import DAMAGE_TYPES, damage_types_of
 from app.knowledge.weapons import word_of
 from app.knowledge.words import listing
 from app.model.base import changed
@@ -143,7 +144,9 @@ def _ascendancy(case: Case, decision: Decision) -> Built:
     choice = decision.choice
     planned = choice.ascendancy if isinstance(choice, AscendancyChoice) else None
     with_them = f" with {listing(notables)}" if notables else ""
-    reason = decision.reason if planned == have else f"{planned or 'none'} was decided on, the file has this."
+    reason = f"{planned or 'none'} was decided on, the file has this."
+    if planned == have:
+        reason = _became(case, decision.reason)
     return Built(name=f"{have or 'none yet'}{with_them}", reason=reason)
 
 
@@ -152,12 +155,24 @@ def _delivery(case: Case, decision: Decision) -> Built:
     held = [items[slot].base for slot in HAND_SLOTS if slot in items]
     kinds = {word_of(base) for name in held if (base := case.bases.get(name)) is not None}
     dps = "no rate that the engine calculates" if case.stats.dps is None else f"{case.stats.dps:,.0f} damage per second"
-    why = "It was asked for. " if case.asked("skill") else f"{decision.reason} "
+    why = "It was asked for. " if case.asked("skill") else f"{_became(case, decision.reason)} "
     if isinstance(choice, DeliveryChoice) and choice.skill_name != case.main_skill:
         why = f"{choice.skill_name} was decided on, the file has {case.main_skill}. "
     elif isinstance(choice, DeliveryChoice) and choice.weapon_types and not kinds & set(choice.weapon_types):
         why = f"{listing(choice.weapon_types).lower()} was decided on, the file has what is named. "
     return Built(name=f"{case.main_skill} with {listing(held) or 'bare hands'}", reason=f"{why}Measured: {dps}.")
+
+
+def _became(case: Case, reason: str) -> str:
+    """Return the reason, and what of its damage types the finished build does not deal.
+
+    A reason is given before anything is measured, by what is known of a skill: a Vine Arrow whose ground deals chaos
+    damage may live by its hits.
+    """
+    shares = dict(_by_share(case))
+    named = [kind for kind in DAMAGE_TYPES if re.search(rf"\b{kind}\b", reason)]
+    absent = [kind for kind in named if shares and shares.get(kind, 0.0) < _GOOD_PART]
+    return f"{reason} The finished build deals hardly any {listing(absent)} damage." if absent else reason
 
 
 def _scaling(case: Case, decision: Decision) -> Built:

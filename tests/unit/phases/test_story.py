@@ -42,8 +42,10 @@ def option(name: str, choice: Choice) -> Option:
     return Option(name=name, choice=choice, rejected_because="less")
 
 
-def told(name: Q, choice: Choice, *others: Option, plan: str = "the plan", **build: Any) -> Decision:
-    decision = Decision(name=plan, choice=choice, reason="It was the plan.", alternatives=list(others))
+def told(
+    name: Q, choice: Choice, *others: Option, plan: str = "the plan", why: str = "It was the plan.", **build: Any
+) -> Decision:
+    decision = Decision(name=plan, choice=choice, reason=why, alternatives=list(others))
     sub = changed(SubProblem(name=name).explore(), decision=decision)
     case = make_case(gems=GEMS, **{"blueprint": {"groups": GROUPS}, **build})
     found = with_story(BuildState(sub_problems={name: sub}), case).sub_problems[name].decision
@@ -102,6 +104,16 @@ def test_the_skill_and_what_is_held_are_the_files() -> None:
     another = told(Q.DAMAGE_DELIVERY, changed(choice, skill_name="Comet"))
     assert another.built is not None
     assert another.built.reason.startswith("Comet was decided on, the file has Spark.")
+
+
+def test_a_reason_for_a_damage_type_that_the_build_does_not_deal_says_so() -> None:
+    choice = DeliveryChoice(skill_id="spark", skill_name="Spark")
+    values = {"TotalDPS": 50_000.0, "LightningHitAverage": 900.0, "ChaosHitAverage": 20.0}
+    for kind, words in (("lightning", ""), ("chaos", " The finished build deals hardly any chaos damage.")):
+        reason = f"Spark is a {kind} skill."
+        found = told(Q.DAMAGE_DELIVERY, choice, why=reason, values=values)
+        assert found.built is not None
+        assert found.built.reason == f"{reason}{words} Measured: 50,000 damage per second."
 
 
 @pytest.mark.parametrize(
