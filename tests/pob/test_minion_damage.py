@@ -59,3 +59,32 @@ def test_reported_damage_is_one_minion_times_those_that_are_out(warm_backend: Po
     assert stats["values"]["FullDPS"] > 1.5 * stats["values"][DPS], "the explosions on death are in PoB's sum"
     hits = [source for source in stats["damage"]["sources"] if source["kind"] == "minion"]
     assert [source["name"] for source in hits] == ["2 x Skeletal Arsonist", "Skeletal Sniper"]
+
+
+def test_only_monsters_that_can_be_found_and_have_a_rate_are_offered(facts: Facts) -> None:
+    """A Riptide is met nowhere and has no time between attacks: PoB calculates thirty a second."""
+    monsters = facts.gems["Summon Spectre"]["monsters"]
+    assert "Vaal Skeletal Priest" in monsters.values()
+    assert len(monsters) > 300
+    assert {"Riptide", "Firebreather", "Spearfisher"}.isdisjoint(monsters.values())
+
+
+@pytest.mark.parametrize(
+    ("monster", "counts"),
+    [("Zealous Excavator", False), ("Cultist Witch", False), ("Vaal Skeletal Priest", True), ("Giant Maw", True)],
+)
+def test_a_blast_that_something_else_sets_off_has_no_rate(
+    warm_backend: PobBackend, facts: Facts, monster: str, counts: bool
+) -> None:
+    """An orb explodes when it has come near, not once a second."""
+    known: dict[str, str] = facts.gems["Summon Spectre"]["monsters"]
+    key = min(one for one, name in known.items() if name == monster)
+    build = _infernalist(facts)
+    build["groups"] = [{"gems": [facts.gem("Summon Spectre", level=7, choices={"skillMinion": key})]}]
+    child = Child(warm_backend)
+    report = child.build(build | {"spectres": [key]})
+    stats = child.call("stats")
+    child.close()
+    assert report["problems"] == []
+    assert stats["values"]["Minion.TotalDPS"] > 0
+    assert (stats["damage"]["dps"] is not None) is counts

@@ -372,7 +372,11 @@ def _tree(reader: Reader, text: str, of: str) -> Faults:
 
 
 def _consumables(reader: Reader, text: str, of: str) -> Faults:
-    have = [i.base for slot, i in sorted(reader.file.items.items()) if slot.startswith(of)]
+    pools = {"Life Flask": reader.file.figures.get("Life", 0.0), "Mana Flask": reader.file.figures.get("Mana", 0.0)}
+    full = tuple(kind for kind, pool in pools.items() if pool <= 1)  # Chaos Inoculation and Blood Magic leave none
+    have = [
+        i.base for slot, i in sorted(reader.file.items.items()) if slot.startswith(of) and not i.base.endswith(full)
+    ]
     if sorted(text.split(", ")) != sorted(have):
         yield f"{text} is told, the file has {have}"
 
@@ -451,7 +455,8 @@ def _target(reader: Reader, wish: str, reached: str, met: bool) -> Faults:
     slack = 1 if wish.endswith("damage per second") else 0
     if abs(float(figure[0].replace(",", "")) - known) > slack + 0.51 / 10 ** len(figure[0].partition(".")[2]):
         yield f"{figure[0]} is told, the file has {known}"
-    holds = known <= wanted + 0.51 if found["bound"] == "most" else known >= wanted - 0.51
+    near = 0.51 if "." not in found["n"] else 0.0051
+    holds = known <= wanted + near if found["bound"] == "most" else known >= wanted - near
     if holds is not met:
         yield f"{wish} is told as {'met' if met else 'unmet'}, the file has {known}"
 
@@ -528,6 +533,10 @@ def _shares(reader: Reader, text: str, of: str) -> Faults:
     for one, key in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
         parts[one] += figures.get(prefix + key, 0.0)
     lasting = sum(dps for _, kind, dps in reader.sources() if kind == "damage over time")
+    if lasting and lasting == sum(dps for *_, dps in reader.sources() if dps) and not any(hits.values()):
+        known = {**figures, **{key: one for part in reader.file.parts for key, one in part.items()}}
+        if not any(_dots(known, prefix).values()):  # the engine names no type: what the skill's gem says counts
+            return
     dots = next((d for f in (figures, *reader.file.parts) if any((d := _dots(f, prefix)).values())), {})
     for one, dot in dots.items():
         parts[one] += lasting * dot / sum(dots.values())

@@ -22,7 +22,8 @@ function damage.refusal(skill)
 	if types[SkillType.SkillConsumesFreeze] and types[SkillType.SkillConsumesShock] and types[SkillType.SkillConsumesIgnite] then
 		return "ailment"
 	end
-	local triggered = types[SkillType.Triggered] or types[SkillType.InbuiltTrigger] or skill.triggeredBy
+	-- "triggerable": a monster's blast that something else sets off (the end of a leap, an orb that has come near).
+	local triggered = types[SkillType.Triggered] or types[SkillType.InbuiltTrigger] or skill.triggeredBy or flags.triggerable
 	if triggered and not (data.triggered and (data.triggerRate or data.triggerTime)) then return "no_trigger_rate" end
 end
 

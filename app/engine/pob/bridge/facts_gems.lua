@@ -64,6 +64,12 @@ local function modes(gem)
 	return found
 end
 
+-- What a player can catch: where a monster is to be found is known for all but those of some encounters. A few of these
+-- have no time between attacks either, and PoB then gives them thirty attacks a second.
+local function can_be_found(monster)
+	return next(monster.spawnLocation or {}) ~= nil and (monster.attackTime or 0) > 0
+end
+
 -- What PoB lets a player choose for a gem that has no minion of its own: tamed beasts, or any monster as a spectre.
 local function monsters(gem)
 	local found, effect = {}, gem.grantedEffect
@@ -71,7 +77,7 @@ local function monsters(gem)
 	if not effect.minionList or effect.minionList[1] or not (beasts or effect.name:find("^Spectre")) then return found end
 	for id in pairs(data.spectres) do
 		local monster = data.minions[id]
-		if not beasts or monster.monsterCategory == "Beast" then found[id] = monster.name end
+		if can_be_found(monster) and (not beasts or monster.monsterCategory == "Beast") then found[id] = monster.name end
 	end
 	return found
 end
