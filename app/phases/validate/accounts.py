@@ -73,7 +73,7 @@ class WithAccounts:
                     state = with_grounds(state, grounds)
                     known = read_with_grounds(last.invariants, grounds)
                 known = as_built(known or last.invariants, case)
-                state = with_story(state, case)
+                state = with_story(state, case, ctx.request.effort)
         except EngineError as error:
             _log.warning("no accounts: %s", error.code, extra={"build_id": ctx.build_id})
         return replace(result, state=state, invariants=known)

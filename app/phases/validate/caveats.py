@@ -43,7 +43,8 @@ async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
     progress = ctx.state.construction
     left = f"Unfinished: {', '.join(progress.pending)} were still to come." if progress.pending else ""
     state = judged(measured.state, case, []).state
-    state = with_story(with_caveats(state, " ".join(part for part in (reason, left) if part)), case)
+    told = with_caveats(state, " ".join(part for part in (reason, left) if part))
+    state = with_story(told, case, ctx.request.effort)
     state = changed(state, guide=await guide_to(ctx.engine.facts, case.blueprint))
     return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
 

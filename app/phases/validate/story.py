@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from app.conflicts.case import Case
@@ -21,7 +22,7 @@ from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, SkillGroup
 from app.model.constraints import InvariantSet, as_list
-from app.model.names import Provenance, SubProblemName
+from app.model.names import Effort, Provenance, SubProblemName
 from app.model.race import Race, raced
 from app.model.state import BuildState
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, FREE_SPIRIT, RESISTANCES
@@ -124,12 +125,13 @@ ONE_MORE, OTHER_PASSIVES = "one more of ", "other passives for "
 _METRICS = {"dps": DPS, "ehp": EHP}
 
 
-def with_story(state: BuildState, case: Case) -> BuildState:
+def with_story(state: BuildState, case: Case, effort: Effort) -> BuildState:
     """Return the state with what the file has instead of what was planned, and without alternatives that it has."""
+    tellers: dict[SubProblemName, Teller] = {**_TELLERS, Q.SPIRIT_ALLOCATION: partial(_spirit, effort)}
     subs = dict(state.sub_problems)
     for name, sub in state.sub_problems.items():
         if (decision := sub.decision) is not None:
-            built = _TELLERS[name](case, decision)
+            built = tellers[name](case, decision)
             others = [option for option in decision.alternatives if option.name != built.name]
             kept = [one for one in others if not is_in_file(case, one)]
             told = changed(decision, built=built, alternatives=kept)
@@ -217,14 +219,15 @@ def _sustain(case: Case, decision: Decision) -> Built:
     return Built(name=name, reason=f"Measured: {'; '.join(lines)}.")
 
 
-def _spirit(case: Case, decision: Decision) -> Built:
+def _spirit(effort: Effort, case: Case, decision: Decision) -> Built:
     names, choice = [group.gems[0].name for group in lasting(case)], decision.choice
     keys = choice.skill_ids if isinstance(choice, SpiritChoice) else []
     planned = [case.gems[key].name for key in keys if key in case.gems]
     missing = [name for name in planned if name not in names]
     have, free = case.stats.get("Spirit"), case.stats.get(FREE_SPIRIT)
     were = "was" if len(missing) == 1 else "were"
-    why = f" {listing(missing)} {were} decided on; what is reserved measured better." if missing else ""
+    better = "quick effort tries none" if effort is Effort.QUICK else "what is reserved measured better"
+    why = f" {listing(missing)} {were} decided on; {better}." if missing else ""
     return Built(
         name=listing(names) or "nothing", reason=f"{have - free:,.0f} of {have:,.0f} Spirit are reserved.{why}"
     )
@@ -247,14 +250,14 @@ def _requirements(case: Case, decision: Decision) -> Built:
     return Built(name=names, reason=f"Measured: {needed}resistances {resistances}.")
 
 
-_TELLERS: Mapping[SubProblemName, Callable[[Case, Decision], Built]] = MappingProxyType(
+Teller = Callable[[Case, Decision], Built]
+_TELLERS: Mapping[SubProblemName, Teller] = MappingProxyType(
     {
         Q.ASCENDANCY: _ascendancy,
         Q.DAMAGE_DELIVERY: _delivery,
         Q.DAMAGE_SCALING: _scaling,
         Q.SURVIVABILITY: _survivability,
         Q.RESOURCE_SUSTAIN: _sustain,
-        Q.SPIRIT_ALLOCATION: _spirit,
         Q.STAT_REQUIREMENTS: _requirements,
     }
 )

@@ -11,7 +11,7 @@ from app.model.blueprint import GearItem, Gem, SkillGroup
 from app.model.constraints import Invariant, InvariantSet
 from app.model.experiments import Spending
 from app.model.facts import BaseFact, GemFact
-from app.model.names import Provenance
+from app.model.names import Effort, Provenance
 from app.model.names import SubProblemName as Q
 from app.model.state import BuildState
 from app.model.stats import DPS
@@ -43,12 +43,18 @@ def option(name: str, choice: Choice) -> Option:
 
 
 def told(
-    name: Q, choice: Choice, *others: Option, plan: str = "the plan", why: str = "It was the plan.", **build: Any
+    name: Q,
+    choice: Choice,
+    *others: Option,
+    effort: Effort = Effort.NORMAL,
+    plan: str = "the plan",
+    why: str = "It was the plan.",
+    **build: Any,
 ) -> Decision:
     decision = Decision(name=plan, choice=choice, reason=why, alternatives=list(others))
     sub = changed(SubProblem(name=name).explore(), decision=decision)
     case = make_case(gems=GEMS, **{"blueprint": {"groups": GROUPS}, **build})
-    found = with_story(BuildState(sub_problems={name: sub}), case).sub_problems[name].decision
+    found = with_story(BuildState(sub_problems={name: sub}), case, effort).sub_problems[name].decision
     assert found is not None
     assert found.built is not None
     return found
@@ -71,8 +77,17 @@ def test_spirit_is_what_reserves_it_and_nothing_of_it_was_not_chosen() -> None:
     )
     assert found.built is not None
     assert found.built.name == "Elemental Conflux"
-    assert found.built.reason.startswith("60 of 100 Spirit are reserved. Grim Feast was decided on;")
+    assert found.built.reason == (
+        "60 of 100 Spirit are reserved. Grim Feast was decided on; what is reserved measured better."
+    )
     assert [one.name for one in found.alternatives] == ["nothing"]
+
+
+def test_a_draft_that_tries_no_spirit_skills_does_not_say_that_it_measured_them() -> None:
+    values = {"Spirit": 100.0, "SpiritUnreserved": 40.0}
+    found = told(Q.SPIRIT_ALLOCATION, SpiritChoice(skill_ids=["feast"]), effort=Effort.QUICK, values=values)
+    assert found.built is not None
+    assert found.built.reason == "60 of 100 Spirit are reserved. Grim Feast was decided on; quick effort tries none."
 
 
 def test_figures_of_resources_are_the_files() -> None:
@@ -150,7 +165,7 @@ def test_an_unmet_wish_says_what_the_next_step_would_give() -> None:
     )
     met = changed(wish, state=WishState.MET)
     state = BuildState(sub_problems={Q.SPIRIT_ALLOCATION: sub}, wishes=[wish, met])
-    priced, same = with_story(state, make_case(gems=GEMS)).wishes
+    priced, same = with_story(state, make_case(gems=GEMS), Effort.NORMAL).wishes
     assert priced.nearest == "1; one more of passive points (Raw Power) gives +0.4%, measured"
     assert same == met
 
