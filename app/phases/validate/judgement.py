@@ -156,14 +156,20 @@ def better(best: Snapshot | None, new: Snapshot, floors: Floors) -> Snapshot:
 
 
 NEARER = 0.1
-"""Share of what a style asks for, by which one build must be nearer to it than another to be preferred for that."""
+"""Share of what is asked for, by which one build must be nearer to it than another to be preferred for that."""
 
 
 def _nearness(snapshot: Snapshot) -> float:
-    """Return how much of what the unmet styles ask for is there: 1 for each that is nearly met, 0 where nothing is."""
-    styles = [str(w.target) for w in snapshot.wishes if w.kind == "style" and w.state is WishState.UNMET]
-    asked = style_targets(styles, snapshot.blueprint.level)
-    return sum(min(1.0, snapshot.stats.get(stat) / target) for stat, target in asked.items())
+    """Return how much of what the unmet wishes ask for is there: 1 for each that is nearly met, 0 where nothing is.
+
+    Wishes are those for styles and for figures, which may be bounds from below or from above.
+    """
+    unmet = [wish for wish in snapshot.wishes if wish.state is WishState.UNMET]
+    asked = style_targets((str(wish.target) for wish in unmet if wish.kind == "style"), snapshot.blueprint.level)
+    pairs = [(wish.reached, wish.target) for wish in unmet]
+    figures = [(have, want) for have, want in pairs if isinstance(have, float) and isinstance(want, float)]
+    styles = sum(min(1.0, snapshot.stats.get(stat) / target) for stat, target in asked.items())
+    return styles + sum(min(have / want, want / have) for have, want in figures if have > 0 < want)
 
 
 @dataclass(frozen=True)

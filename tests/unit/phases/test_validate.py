@@ -361,6 +361,22 @@ def test_of_builds_that_miss_a_style_the_nearer_one_is_better() -> None:
     assert better(hardly, never, FLOORS) is never
 
 
+@pytest.mark.parametrize(
+    ("wish", "far", "near"), [("at least 25,000", 10_707.0, 13_467.0), ("at most 25,000", 48_000.0, 40_000.0)]
+)
+def test_of_builds_that_miss_a_figure_the_nearer_one_is_better(wish: str, far: float, near: float) -> None:
+    """Found on an Ice Shot for 25,000 effective hit points: 10,707 were told as the nearest, and 13,467 were had."""
+
+    def reaching(figure: float, dps: float) -> Snapshot:
+        missed = WishOutcome(wish=wish, words="25k", kind="ehp", target=25_000.0, reached=figure, state=WishState.UNMET)
+        return changed(snapshot(1, dps), wishes=[missed])
+
+    strong, asked, hardly = reaching(far, 11_092), reaching(near, 7_421), reaching((9 * far + near) / 10, 7_421)
+    assert better(strong, asked, FLOORS) is asked
+    assert better(asked, strong, FLOORS) is asked
+    assert better(strong, hardly, FLOORS) is strong
+
+
 def wished(kind: str, state: WishState) -> WishOutcome:
     return WishOutcome(wish=kind, words=kind, kind=kind, target=1.0, reached=1.0, state=state)
 
