@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from app.conflicts.case import Case, advice, conflict
 from app.model.conflicts import BuildConflict, Details, Evidence
-from app.model.demands import QUEST_PASSIVE_POINTS, UNLISTED_PASSIVE_POINTS
+from app.model.demands import QUEST_PASSIVE_POINTS, UNLISTED_PASSIVE_POINTS, earned_points
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
 
 _TREE = ConflictType.TREE_OVERFLOW
 _SCALING = SubProblemName.DAMAGE_SCALING
 _ASCENDANCY = SubProblemName.ASCENDANCY
-
-
-def _available(case: Case) -> int:
-    """Return the points there are: level - 1, what quests give by then, and what passives of the ascendancy grant."""
-    return case.demands.floors.passive_points + case.inspection.points.get("granted", 0)
 
 
 def points_within_level(case: Case) -> list[BuildConflict]:
@@ -23,7 +18,7 @@ def points_within_level(case: Case) -> list[BuildConflict]:
     Somebody's own character may have done all quests, and has one more at any rate.
     """
     points = case.inspection.points
-    used, available = points.get("used", 0), _available(case)
+    used, available = points.get("used", 0), earned_points(case.demands.level, points)
     if case.imported:
         available = max(available, points.get("available", 0)) + UNLISTED_PASSIVE_POINTS
     if used <= available:
@@ -58,8 +53,8 @@ def weapon_set_points(case: Case) -> list[BuildConflict]:
 
 def no_point_unspent(case: Case) -> list[BuildConflict]:
     """Unspent passive points are a warning."""
-    used = case.inspection.points.get("used", 0)
-    available = _available(case)
+    points = case.inspection.points
+    used, available = points.get("used", 0), earned_points(case.demands.level, points)
     if used >= available:
         return []
     left = available - used

@@ -8,6 +8,7 @@ the gear tier is calibrated on, or of the level's own column where that asks for
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from itertools import accumulate
 from typing import TypeVar
@@ -221,6 +222,11 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
 def points_by(level: int) -> int:
     """Return the passive points of a character of the level: those of its levels and of the quests up to there."""
     return level - 1 + quest_points(level)
+
+
+def earned_points(level: int, told: Mapping[str, int]) -> int:
+    """Return the passive points of a character of the level, with those that its passives grant as the engine tells."""
+    return points_by(level) + told.get("granted", 0)
 
 
 def is_level_of_points(level: int) -> bool:

@@ -533,11 +533,10 @@ def _shares(reader: Reader, text: str, of: str) -> Faults:
     for one, key in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
         parts[one] += figures.get(prefix + key, 0.0)
     lasting = sum(dps for _, kind, dps in reader.sources() if kind == "damage over time")
-    if lasting and lasting == sum(dps for *_, dps in reader.sources() if dps) and not any(hits.values()):
-        known = {**figures, **{key: one for part in reader.file.parts for key, one in part.items()}}
-        if not any(_dots(known, prefix).values()):  # the engine names no type: what the skill's gem says counts
-            return
     dots = next((d for f in (figures, *reader.file.parts) if any((d := _dots(f, prefix)).values())), {})
+    is_all = lasting == sum(dps for *_, dps in reader.sources()) and not any(hits.values())
+    if is_all and lasting and not dots:  # the engine names no type: what the skill's gem says counts
+        return
     for one, dot in dots.items():
         parts[one] += lasting * dot / sum(dots.values())
     total = sum(parts.values())

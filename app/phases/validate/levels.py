@@ -12,7 +12,7 @@ from app.core.spans import SpanKind, span
 from app.engine.files.loadouts import with_loadouts, without_levelling
 from app.model.base import changed
 from app.model.blueprint import Blueprint
-from app.model.demands import is_level_of_points, points_by
+from app.model.demands import earned_points, is_level_of_points
 from app.model.facts import NodeFact
 from app.model.guide import FINAL, LEVELLING, Guide, Loadout, WornItem
 from app.model.names import Effort, Mode, Trigger
@@ -143,7 +143,7 @@ def in_levelling_order(finished: Blueprint, last: LevelDraft, nodes: Mapping[int
 
 
 def _unspent(points: Mapping[str, int], level: int) -> int:
-    return points_by(level) + points.get("granted", 0) - points.get("used", 0)
+    return earned_points(level, points) - points.get("used", 0)
 
 
 async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Loadout:

@@ -146,9 +146,8 @@ def _ascendancy(case: Case, decision: Decision) -> Built:
     choice = decision.choice
     planned = choice.ascendancy if isinstance(choice, AscendancyChoice) else None
     with_them = f" with {listing(notables)}" if notables else ""
-    reason = f"{planned or 'none'} was decided on, the file has this."
-    if planned == have:
-        reason = _became(case, decision.reason)
+    other = f"{planned or 'none'} was decided on, the file has this."
+    reason = _became(case, decision.reason) if planned == have else other
     return Built(name=f"{have or 'none yet'}{with_them}", reason=reason)
 
 
@@ -171,7 +170,7 @@ def _became(case: Case, reason: str) -> str:
     A reason is given before anything is measured, by what is known of a skill: a Vine Arrow whose ground deals chaos
     damage may live by its hits.
     """
-    shares = dict(_by_share(case))
+    shares = damage_shares(case)
     named = [kind for kind in DAMAGE_TYPES if re.search(rf"\b{kind}\b", reason)]
     absent = [kind for kind in named if shares and shares.get(kind, 0.0) < _GOOD_PART]
     return f"{reason} The finished build deals hardly any {listing(absent)} damage." if absent else reason

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.engine.base import Engine, Outputs
 from app.model.blueprint import Blueprint, Change
-from app.model.demands import points_by
+from app.model.demands import earned_points
 from app.model.experiments import Wish
 from app.model.moves import Locks
 from app.model.stats import Inspection, Stats
@@ -82,7 +82,7 @@ async def open_work(
         await incumbent.measure()
         points = (await incumbent.learn_requirements()).points
         graph = await loaded_graph(facts, ctx.blueprint)
-        earned = min(points.get("available", 0), points_by(ctx.demands.level) + points.get("granted", 0))
+        earned = min(points.get("available", 0), earned_points(ctx.demands.level, points))
         work = Work(
             ctx=ctx,
             incumbent=incumbent,
