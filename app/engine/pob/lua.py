@@ -16,7 +16,7 @@ MODULES = (
     "json",
     "bits",
     "boot",
-    "marks",
+    "at_times",
     "core",
     "quick",
     "memo",

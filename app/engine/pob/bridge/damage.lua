@@ -103,12 +103,16 @@ end
 local function max(a, b) return math.max(a or 0, b or 0) end
 
 -- Everything that goes on after the hit, at most as much as the game allows.
-local function over_time(output, name, stacks)
+local function over_time(skill, output, name, stacks)
 	local list = {}
+	local function ailment(kind, of)
+		local dps = output["Total" .. of .. "DPS"] or output[of .. "DPS"]
+		add(list, name, kind, dps and dps > 0 and dps * B.at_times.ailment(skill, output, of))
+	end
 	add(list, name, "damage_over_time", (output.TotalDot or 0) * (stacks and 1 or uptime(output)))
-	add(list, name, "poison", output.TotalPoisonDPS or output.PoisonDPS)
-	add(list, name, "ignite", output.TotalIgniteDPS or output.IgniteDPS)
-	add(list, name, "bleed", output.TotalBleedDPS or output.BleedDPS)
+	ailment("poison", "Poison")
+	ailment("ignite", "Ignite")
+	ailment("bleed", "Bleed")
 	add(list, name, "damage_over_time", max(output.CausticGroundDPS, output.MirageCausticGroundDPS))
 	add(list, name, "damage_over_time", max(output.BurningGroundDPS, output.MirageBurningGroundDPS))
 	add(list, name, "damage_over_time", output.CorruptingBloodDPS)
@@ -147,7 +151,7 @@ local function own(skill, output)
 	add(list, name, "hit", output.TotalDPS and output.TotalDPS * presence(skill, output) * struck(skill))
 	add(list, name, "impale", impale(skill, output))
 	if skill.mirage then add(list, skill.mirage.name or name, "triggered", output.MirageDPS) end
-	for _, source in ipairs(over_time(output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
+	for _, source in ipairs(over_time(skill, output, name, flags_of(skill).DotCanStack)) do list[#list + 1] = source end
 	local set, whole = part_of(skill), slam_time(skill, output)
 	if not whole and not says(set, HITLESS) then return list end -- nearly all: a search asks this of every candidate
 	for i = 1, #list do
@@ -181,7 +185,7 @@ local function army(skill, minion, output, lacking)
 	local name = minion.minionData and minion.minionData.name or skill.activeEffect.grantedEffect.name
 	if out ~= 1 then name = ("%d x %s"):format(out, name) end
 	add(list, name, "minion", ((found.TotalDPS or 0) + (found.ImpaleDPS or 0)) * out)
-	for _, source in ipairs(over_time(found, name, true)) do list[#list + 1] = source end
+	for _, source in ipairs(over_time(main, found, name, true)) do list[#list + 1] = source end
 	return list
 end
 
