@@ -430,11 +430,11 @@ OF_CRITICAL = "100% increased Magnitude of Damaging Ailments you inflict with Cr
 def test_what_strengthens_ailments_of_critical_hits_strengthens_no_others(
     of: Of, gems: Gems, ailment: str, skill: str, who: dict[str, str]
 ) -> None:
-    """Path of Building gives it every hit: a Pathfinder's jewels were 9,254 of 53,294 damage, with 7 % critical hits."""
+    """Path of Building gives it every hit: 9,254 of a Pathfinder's 53,294 damage, with 7 % critical hits."""
     group = gems(skill, f"{ailment} III")
 
     def critical_share(stats: Stats) -> float:
-        """The share of the ailment's damage from critical hits: by chance to inflict it, and one critical among the stacks."""
+        """The share of the ailment's damage that comes from critical hits, of which more stacks have one sooner."""
         stacks = max(1.0, stats.get(f"{ailment}StackPotential"))
         chance = 1 - (1 - stats.get("CritChance") / 100) ** stacks
         critical = chance * stats.get("CritMultiplier") * stats.values.get(f"{ailment}ChanceOnCrit", 1.0)
