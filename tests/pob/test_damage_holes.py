@@ -439,7 +439,7 @@ def test_what_strengthens_ailments_of_critical_hits_strengthens_no_others(
         chance = 1 - (1 - stats.get("CritChance") / 100) ** stacks
         critical = chance * stats.get("CritMultiplier") * stats.values.get(f"{ailment}ChanceOnCrit", 1.0)
         other = (1 - chance) * stats.values.get(f"{ailment}ChanceOnHit", 1.0)
-        return critical / (critical + other)
+        return float(critical / (critical + other))
 
     shares = []
     for chance in ("Never deal Critical Hits", "", "Your Hits are always Critical Hits"):
