@@ -10,7 +10,16 @@ from types import MappingProxyType
 
 from app.conflicts.case import Case, WishVerdict, advice, other_ascendancy
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
-from app.knowledge.styles import CRITICAL_CHANCE, FAST, HALF, LEAST_AILMENT, ONE_BUTTON, style_stat
+from app.knowledge.styles import (
+    CRITICAL_CHANCE,
+    FAST,
+    HALF,
+    LAYERS,
+    LEAST_AILMENT,
+    ONE_BUTTON,
+    layer_targets,
+    style_stat,
+)
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
@@ -35,8 +44,6 @@ STACKED = 1.5
 """How many times the next attribute the stacked one is."""
 REGENERATED = 0.02
 """Share of the larger pool that regenerates per second in a build that relies on it."""
-LEAST_BLOCK = 25.0
-"""Chance to block in percent from which a build relies on it."""
 
 
 def _figure(case: Case, key: str) -> float | None:
@@ -356,21 +363,20 @@ def _other_damage(case: Case, wanted: Details | None = None, weighed: Details | 
     return (scale,) if case.asked("skill") else (other, scale)
 
 
+_LAYER_TELLS = {
+    "armour": "{0:,.0f} armour, {1:.0f} % off a usual physical hit",
+    "evasion": "{0:,.0f} evasion, {1:.0f} % of hits evaded",
+    "block": "{1:.0f} % block",
+}
+
+
 def defence_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether the build is kept alive by what was asked for."""
     layer, asked = str(value), case.invariants.listed(name)
     life, shield = case.stats.get("Life"), case.stats.get("EnergyShield")
-    ratings = {"armour": case.stats.get("Armour"), "evasion": case.stats.get("Evasion")}
-    if layer in ratings:
-        other = max(v for k, v in ratings.items() if k != layer)
-        share = HALF if set(ratings) <= set(asked) else 1.0
-        found: Found = (
-            ratings[layer] > 0 and ratings[layer] >= share * other,
-            ", ".join(f"{value:,.0f} {kind}" for kind, value in ratings.items()),
-        )
-    elif layer == "block":
-        chance = case.stats.get("EffectiveBlockChance", case.stats.get("BlockChance"))
-        found = (chance >= LEAST_BLOCK, f"{chance:.0f} % block")
+    if layer in LAYERS:
+        have, least = case.stats.get(LAYERS[layer]), layer_targets(asked)[LAYERS[layer]]
+        found: Found = (have >= least, _LAYER_TELLS[layer].format(case.stats.get(layer.capitalize()), have))
     elif layer == "mana":
         owned = {fact.name for node in case.blueprint.nodes if (fact := case.nodes.get(node.id)) is not None}
         found = ("Mind Over Matter" in owned, f"{case.stats.get('Mana'):,.0f} mana")

@@ -66,6 +66,15 @@ ROOM = 0.01
 LEAST_AILMENT = 0.25
 """Share of the damage from which a build counts as one that poisons, ignites or makes bleed: the hit comes with it."""
 
+LEAST_LAYER = 25.0
+"""Percent of hits that are evaded or blocked, or that armour takes off a usual physical hit, from which a layer keeps a
+build alive."""
+
+LAYERS: Mapping[str, str] = MappingProxyType(
+    {"armour": "PhysicalDamageReduction", "evasion": "EvadeChance", "block": "EffectiveBlockChance"}
+)
+"""Layers of defence that a figure tells, in percent, under the engine's name."""
+
 _AT_ANY_LEVEL: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
         "max_block": ("EffectiveBlockChance", MAXIMUM_BLOCK),
@@ -111,3 +120,9 @@ def style_targets(styles: Iterable[str], level: int) -> dict[str, float]:
 def type_targets(kinds: Sequence[str]) -> dict[str, float]:
     """Return the shares of the damage that a wish for these types asks for: together half of it, and a little room."""
     return {type_share(kind): (HALF + ROOM) / len(kinds) for kind in kinds}
+
+
+def layer_targets(layers: Sequence[str]) -> dict[str, float]:
+    """Return what the layers of defence that were asked for must come to; armour and evasion together half each."""
+    both = HALF if {"armour", "evasion"} <= set(layers) else 1.0
+    return {LAYERS[one]: LEAST_LAYER * (both if one != "block" else 1.0) for one in layers if one in LAYERS}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
-from app.knowledge.styles import style_stat, style_targets, type_targets
+from app.knowledge.styles import layer_targets, style_stat, style_targets, type_targets
 from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import INVARIANTS, InvariantSet
@@ -376,16 +376,16 @@ def objective_for(ctx: SearchContext) -> Objective:
     """
     demands = {constraint.demand for constraint in ctx.plan.constraints}
     target = max(ctx.demands.floors.ehp.good, ctx.plan.survivability.ehp_target)
-    # what a style asks for gives way to what was asked for in figures
+    # what a style or a layer asks for gives way to what was asked for in figures
     least, most = asked_pool(ctx.invariants, ctx.demands)
-    figures = asked_figures(ctx.invariants)
-    asked = least | style_targets(ctx.invariants.listed("style"), ctx.demands.level) | _asked_types(ctx) | figures
+    figures, layers = asked_figures(ctx.invariants), layer_targets(ctx.invariants.listed("defence"))
+    styles = style_targets(ctx.invariants.listed("style"), ctx.demands.level)
+    asked = least | layers | styles | _asked_types(ctx) | figures
     life = raised(Floor(least=ctx.demands.floors.ehp.least, good=target), asked.pop(EHP, None))
     hurt = raised(ctx.demands.floors.dps, asked.pop(DPS, None))
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
     again = urged(ctx.plan.constraints, figures)
-    if again:
-        asked |= figures
+    asked |= figures if again else {}
     at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
     return Objective(
         floors=floors,

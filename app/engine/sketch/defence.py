@@ -149,6 +149,7 @@ class Defence:
             "Evasion": pools["evasion"],
             "Spirit": pools["spirit"],
             "EvadeChance": round(enemy.evade_chance(pools["evasion"])),
+            "PhysicalDamageReduction": round(100 * armour_reduction(pools["armour"], enemy.damage)),
             "EffectiveBlockChance": min(MOST_BLOCK, sums.scaled(stats, "block", stats.get("block", 0.0))),
             "LifeRegenRecovery": round(life, 1),
             "ManaRegenRecovery": round(mana, 1),

@@ -13,7 +13,7 @@ from app.conflicts.strength import UNEXPLAINED
 from app.conflicts.table import find_conflicts, related
 from app.conflicts.wishes import wishes_of
 from app.engine.base import Engine
-from app.knowledge.styles import style_targets
+from app.knowledge.styles import layer_targets, style_targets
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict
@@ -162,10 +162,11 @@ NEARER = 0.1
 def _nearness(snapshot: Snapshot) -> float:
     """Return how much of what the unmet wishes ask for is there: 1 for each that is nearly met, 0 where nothing is.
 
-    Wishes are those for styles and for figures, which may be bounds from below or from above.
+    Wishes are those for styles, layers of defence and figures, which may be bounds from below or from above.
     """
     unmet = [wish for wish in snapshot.wishes if wish.state is WishState.UNMET]
     asked = style_targets((str(wish.target) for wish in unmet if wish.kind == "style"), snapshot.blueprint.level)
+    asked |= layer_targets([str(wish.target) for wish in unmet if wish.kind == "defence"])
     pairs = [(wish.reached, wish.target) for wish in unmet]
     figures = [(have, want) for have, want in pairs if isinstance(have, float) and isinstance(want, float)]
     styles = sum(min(1.0, snapshot.stats.get(stat) / target) for stat, target in asked.items())

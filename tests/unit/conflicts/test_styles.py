@@ -239,8 +239,11 @@ def test_without_shares_a_damage_type_is_what_the_skill_says(case: MakeCase) -> 
         ("energy_shield", {"Life": 1.0, "EnergyShield": 5000.0}, MET),
         ("hybrid", {"Life": 1000.0, "EnergyShield": 2000.0}, MET),
         ("hybrid", {"Life": 1000.0, "EnergyShield": 100.0}, UNMET),
-        ("evasion", {"Evasion": 9000.0, "Armour": 300.0}, MET),
-        ("armour", {"Evasion": 9000.0, "Armour": 300.0}, UNMET),
+        ("evasion", {"Evasion": 9000.0, "EvadeChance": 47.0, "Armour": 9500.0}, MET),
+        # Once told as met: a Monk for "evasion and energy shield" with 662 evasion.
+        ("evasion", {"Evasion": 662.0, "EvadeChance": 6.0, "Armour": 0.0}, UNMET),
+        ("armour", {"Armour": 5600.0, "PhysicalDamageReduction": 52.0}, MET),
+        ("armour", {"Armour": 300.0, "PhysicalDamageReduction": 5.0}, UNMET),
         ("block", {"EffectiveBlockChance": 40.0}, MET),
         ("block", {"EffectiveBlockChance": 5.0}, UNMET),
         ("mana", {}, UNMET),
@@ -258,5 +261,5 @@ def test_mana_takes_damage_by_its_keystone(case: MakeCase) -> None:
 
 
 def test_of_two_defences_each_holds_its_share(case: MakeCase) -> None:
-    values = {"Evasion": 9000.0, "Armour": 5000.0}
-    assert judged(case, "defence", ["evasion", "armour"], "Bolt", values=values) == [MET, MET]
+    values = {"EvadeChance": 20.0, "PhysicalDamageReduction": 10.0}
+    assert judged(case, "defence", ["evasion", "armour"], "Bolt", values=values) == [MET, UNMET]
