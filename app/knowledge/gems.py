@@ -44,7 +44,8 @@ TOO_AWKWARD = 14.0
 _WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses", "icecrystal", "objectdurability"})
 _PAUSES = re.compile(
     r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which"
-    r"|explode when shattered|destroyed when enemies touch|bombards enemies afflicted by",
+    r"|explode when shattered|destroyed when enemies touch|bombards enemies afflicted by"
+    r"|dealing enough damage to the enemy|falls under the cull threshold|your projectile attacks attach",
     re.IGNORECASE,
 )
 
@@ -190,9 +191,10 @@ def can_be_main(gem: GemFact) -> bool:
 def waits(gem: GemFact) -> bool:
     """Say whether a skill deals its damage only at times: with full Glory or combo, on a corpse, once cooled down.
 
-    Or once something else breaks what it puts up.
+    Or once something else breaks what it puts up, hurts the enemy enough, or brings it about.
     The engine calculates it as if it always did: Rapid Shot never gets too hot, a Shield Wall shatters by itself, a
-    boss runs into the spikes of each Bone Cage, and a Dark Effigy has always somebody who suffers from something else.
+    boss runs into the spikes of each Bone Cage, a Dark Effigy has always somebody who suffers from something else, each
+    Living Bomb explodes, and each Lightning Warp meets an enemy that is nearly dead.
     """
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.conflicts.styles import shares_by_type
 from app.engine.pob.backend import PobBackend
-from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, brings_cooldown, called_by, dealt, is_had_each_time
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, brings_cooldown, called_by, dealt, is_had_each_time, waits
 from app.knowledge.styles import SUPPORTS
 from app.model.damage import SHARE_AFTER_HIT, SHARES, DamageKind, type_share, unpayable
 from app.model.demands import floors_for
@@ -149,6 +149,15 @@ def test_supports_that_wait_or_use_up_are_calculated_as_if_they_did_not(of: Of, 
     cooling = {fact.name for fact in supports if brings_cooldown(fact)}
     assert cooling >= {"Hourglass", "Zarokh's Revolt", "Zarokh's Refrain", "Nova Projectiles II"}
     assert not cooling & {"Nova Projectiles I", "Considered Casting", "Cooldown Recovery II", "Unleash"}
+
+
+def test_what_something_else_must_bring_about_is_no_skill_to_repeat(of: Of, gems: Gems, shared: Child) -> None:
+    """Found by "living bomb ignite witch": 296,994 per second from seeds that explode without having been hurt."""
+    assert of(gems("Living Bomb")).get(DPS) > 100, "Path of Building lets a seed explode at every use"
+    facts = [fact for fact in map(GemFact.model_validate, shared.call("gems")) if fact.kind == "active"]
+    waiting = {fact.name for fact in facts if waits(fact)}
+    assert waiting >= {"Living Bomb", "Lightning Warp", "Toxic Domain", "Shield Wall", "Bone Cage", "Rapid Shot"}
+    assert not waiting & {"Shattering Palm", "Explosive Spear", "Ice Shards", "Spearfield", "Comet", "Gas Arrow"}
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,9 @@ def test_what_makes_a_skill_rare_brings_a_cooldown(said: str, cools: bool) -> No
         ("The spikes are destroyed when enemies touch them, damaging and Pinning those enemies.", [], True),
         ("Raise a Totem that bombards enemies afflicted by Chaos damage over time Debuffs.", ["SummonsTotem"], True),
         ("A torrent of fire. Cannot gain fuel while using this skill.", [], True),
+        ("A seed that bursts by dealing enough damage to the enemy.", ["Spell"], True),
+        ("Strikes an enemy once it falls under the Cull threshold.", ["Spell"], True),
+        ("A palm of cold. Dealing enough damage to them shatters it.", ["Attack"], False),
     ],
 )
 def test_what_is_not_always_ready_waits_and_does_not_stand_alone(said: str, types: list[str], waiting: bool) -> None:
