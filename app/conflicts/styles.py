@@ -5,6 +5,7 @@ A word that nothing here can tell has no effect, and is said to have none.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -292,7 +293,6 @@ def damage_shares(case: Case) -> dict[str, float]:
     return shares_by_type(lambda key: _figure(case, key) or 0.0, case.stats.damage, own)
 
 
-_STRIKES = frozenset({DamageKind.HIT, DamageKind.MINION})
 _AILMENTS = (
     ("fire", DamageKind.IGNITE, "IgniteDPS"),
     ("chaos", DamageKind.POISON, "PoisonDPS"),
@@ -309,9 +309,9 @@ def shares_by_type(
     The bridge gives the same for candidates (`damage.types`).
     """
     hits = {one: figure(f"{one.capitalize()}HitAverage") for one in DAMAGE_TYPES}
-    # sources of the main skill come first
-    told = {one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name}
-    of_hits = figure("TotalDPS") if not told or told.keys() & _STRIKES else 0.0
+    told = {one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name}  # the main skill's
+    had = math.inf if not told or DamageKind.MINION in told else told.get(DamageKind.HIT, 0.0)
+    of_hits = min(figure("TotalDPS"), had)
     if of_hits > 0 and not any(hits.values()):
         return {}
     parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}

@@ -65,7 +65,7 @@ _KINDS = {
     DamageKind.DAMAGE_OVER_TIME: "damage over time",
     DamageKind.MINION: "minions",
     DamageKind.TRIGGERED: "triggered",
-    DamageKind.CULLING: "culling strike",
+    DamageKind.CULLING: "end of the fight that it saves",
 }
 
 

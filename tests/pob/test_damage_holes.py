@@ -566,5 +566,9 @@ def test_a_trial_knows_the_types_that_the_finished_build_is_judged_by(
     shown = {one: trial[0][type_share(one)] for one in DAMAGE_TYPES}
     assert shown == pytest.approx({one: judged.get(one, 0.0) for one in DAMAGE_TYPES}, abs=1e-9)
     assert sum(shown.values()) == pytest.approx(1.0)
+    ailments = {"fire": DamageKind.IGNITE, "chaos": DamageKind.POISON, "physical": DamageKind.BLEED}
+    for element, kind in ailments.items():  # hits that are not had (a slam's animation) dilute no ailment
+        of_ailment = sum(one.dps for one in stats.damage.sources if one.kind is kind)
+        assert shown[element] >= of_ailment / stats.get(DPS) - 1e-9
     assert {one: stats.values[type_share(one)] for one in DAMAGE_TYPES} == pytest.approx(shown, abs=1e-9)
     assert trial[0][type_share("elemental")] == pytest.approx(sum(shown[one] for one in ELEMENTS))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from app.model.damage import DamageKind
+
 _RANGED = re.compile(r"\((-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)\)|(\d+(?:\.\d+)?)")
 
 
@@ -68,6 +70,7 @@ class BuildFile:
     `figures`: what a fresh Path of Building calculates of it, under its own names. `minions`: the figures of one
     minion of each skill when its group is the main one, under Path of Building's own names. `parts`:
     the figures of each part of the main skill that Path of Building calculates apart (what a bolt leaves behind).
+    `dealt`: damage per second of each kind that a fresh engine counts (docs/damage.md).
     `loadouts`: the file with another of its loadouts chosen, by title. Of several sets only the chosen ones are read.
     """
 
@@ -77,6 +80,7 @@ class BuildFile:
     minions: Mapping[str, Mapping[str, float]]
     parts: Sequence[Mapping[str, float]]
     loadouts: Mapping[str, BuildFile] = field(default_factory=dict)
+    dealt: Mapping[DamageKind, Sequence[float]] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     items: dict[str, Item] = field(default_factory=dict)
     nodes: list[Passive] = field(default_factory=list)
@@ -90,9 +94,10 @@ class BuildFile:
         minions: Mapping[str, Mapping[str, float]] | None = None,
         parts: Sequence[Mapping[str, float]] | None = None,
         loadouts: Mapping[str, BuildFile] | None = None,
+        dealt: Mapping[DamageKind, Sequence[float]] | None = None,
     ) -> BuildFile:
         """Read the file; what is not there is missing, never guessed."""
-        found = cls(etree.fromstring(xml), names, figures, minions or {}, parts or [], loadouts or {})
+        found = cls(etree.fromstring(xml), names, figures, minions or {}, parts or [], loadouts or {}, dealt or {})
         found.groups = [
             Group(
                 one.get("enabled") == "true",
@@ -238,9 +243,8 @@ def shape(line: str) -> str:
 
 def bounds(line: str) -> list[tuple[float, float]]:
     """Return the least and the most of every figure of a line."""
-    return [
-        (float(m[3]), float(m[3])) if m[3] is not None else (float(m[1]), float(m[2])) for m in _RANGED.finditer(line)
-    ]
+    found = [(m[3], m[3]) if m[3] is not None else (m[1], m[2]) for m in _RANGED.finditer(line)]
+    return [(min(float(a), float(b)), max(float(a), float(b))) for a, b in found]
 
 
 _SETS = {

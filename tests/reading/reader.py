@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from app.model.damage import DamageKind
 from tests.reading.build_file import BuildFile, Item, bounds, chosen, shape
 
 _MARKS = {"✓": "met", "✗": "unmet", "-": "no effect", "?": "not understood"}
@@ -127,9 +128,17 @@ _OF_KIND = {
     "poison": ("PoisonDPS", "TotalPoisonDPS"),
     "bleeding": ("BleedDPS", "TotalBleedDPS"),
     "damage over time": ("TotalDot", "TotalDotDPS", "CausticGroundDPS", "BurningGroundDPS"),
-    "culling strike": ("CullingDPS",),
     "triggered": ("MirageDPS",),
 }
+_ENDS = {"Culling strike": "CullMultiplier", "Reserved life": "ReservationDpsMultiplier"}
+"""What saves the end of a fight, with Path of Building's factor of all that is dealt before."""
+_DEALT = {
+    "hits": DamageKind.HIT,
+    "ignite": DamageKind.IGNITE,
+    "poison": DamageKind.POISON,
+    "bleeding": DamageKind.BLEED,
+}
+"""Kinds of which less may be had than Path of Building shows (docs/damage.md), or that only another part gives."""
 _MINIONS = re.compile(r"(?:(\d+) x )?(.+)")
 
 
@@ -142,6 +151,12 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
     total = sum(dps for *_, dps in reader.sources())
     if abs(100 * told / total - share) > 1:
         yield f"{share}% is told, it is {100 * told / total:.1f}%"
+    if name in _ENDS:
+        before = total - sum(dps for one, _, dps in reader.sources() if one in _ENDS)
+        factors = [reader.file.figures.get(of + factor, 1.0) for factor in _ENDS.values() for of in ("", "Minion.")]
+        if not any(abs(told - before * (some - 1)) <= 0.01 * told for some in (*factors, factors[0] * factors[2])):
+            yield f"{name} of {told:,.0f} is told, the file has {factors}"
+        return
     if kind == "minions":
         counted = _MINIONS.fullmatch(name)
         assert counted is not None
@@ -157,6 +172,8 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
         known = [reader.file.figures[key] for key in _OF_KIND.get(kind, ()) if key in reader.file.figures]
     if kind == "damage over time":
         known += [one for part in reader.file.parts for one in _lasting(part)]
+    if kind in _DEALT:
+        known += [one for one in reader.file.dealt.get(_DEALT[kind], []) if one <= 1.01 * max(known, default=one)]
     if name.partition(":")[0] not in reader.file.everything:
         yield f"{name} is not in the file"
     if not any(abs(told - one) <= max(1.0, 0.01 * one) for one in known if one > 0):
@@ -304,7 +321,7 @@ def _shopping(reader: Reader, text: str, of: str) -> Faults:
         yield f"nothing is in {found['slot']}"
         return
     named = item.title + ", " + item.base if item.rarity == "UNIQUE" else f"{item.rarity.lower()} {item.base}"
-    if found["name"] != named:
+    if re.sub(r" \((?:common|rare|chase)\)$", "", found["name"]) != named:
         yield f"{found['name']} is told, the file has {named}"
     if sorted((found["runes"] or "").split(", ") if found["runes"] else []) != sorted(item.runes):
         yield f"runes {found['runes']} are told, the file has {item.runes}"
@@ -528,10 +545,11 @@ def _shares(reader: Reader, text: str, of: str) -> Faults:
     figures = reader.file.figures
     prefix = "Minion." if "TotalDPS" not in figures or not figures.get("TotalDPS") else ""
     hits = {one: figures.get(f"{prefix}{one.capitalize()}HitAverage", 0.0) for one in _TYPES}
-    scale = figures.get(f"{prefix}TotalDPS", 0.0) / max(sum(hits.values()), 1.0)
+    dealt = {} if prefix else {kind: sum(values) for kind, values in reader.file.dealt.items()}
+    scale = dealt.get(DamageKind.HIT, figures.get(f"{prefix}TotalDPS", 0.0)) / max(sum(hits.values()), 1.0)
     parts = {one: hit * scale for one, hit in hits.items()}
-    for one, key in (("fire", "IgniteDPS"), ("chaos", "PoisonDPS"), ("physical", "BleedDPS")):
-        parts[one] += figures.get(prefix + key, 0.0)
+    for one, kind in (("fire", DamageKind.IGNITE), ("chaos", DamageKind.POISON), ("physical", DamageKind.BLEED)):
+        parts[one] += dealt.get(kind, figures.get(f"{prefix}{kind.value.capitalize()}DPS", 0.0))
     lasting = sum(dps for _, kind, dps in reader.sources() if kind == "damage over time")
     dots = next((d for f in (figures, *reader.file.parts) if any((d := _dots(f, prefix)).values())), {})
     is_all = lasting == sum(dps for *_, dps in reader.sources()) and not any(hits.values())

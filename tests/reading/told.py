@@ -11,6 +11,7 @@ import yaml
 from app.core.errors import EngineRefused
 from app.engine.base import Engine
 from app.model.base import changed
+from app.model.damage import DamageKind
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from tests.reading.build_file import BuildFile, Names, Passive, with_loadout, with_main, with_part
@@ -61,7 +62,7 @@ async def file_of(engine: Engine, told: Told) -> BuildFile:
     for title, level in re.findall(r"^  (Levelling (\d+)): ", told.text, re.MULTILINE):
         other = with_loadout(told.xml, title, int(level))
         loadouts[title] = BuildFile.of(other, names, await _figures(engine, other))
-    return BuildFile.of(told.xml, names, figures, minions, parts, loadouts)
+    return BuildFile.of(told.xml, names, figures, minions, parts, loadouts, await _dealt(engine, told.xml))
 
 
 def faults_in(told: Told, file: BuildFile) -> list[str]:
@@ -135,6 +136,14 @@ async def _figures(engine: Engine, xml: bytes) -> dict[str, float]:
     async with engine.session() as session:
         await session.load(xml)
         return {key: value for key, value in (await session.stats()).values.items() if key != "DPS"}
+
+
+async def _dealt(engine: Engine, xml: bytes) -> dict[DamageKind, list[float]]:
+    """Return what a fresh engine counts of each kind of damage, to be held against Path of Building's figures."""
+    async with engine.session() as session:
+        await session.load(xml)
+        sources = (await session.stats()).damage.sources
+    return {one.kind: [other.dps for other in sources if other.kind is one.kind] for one in sources}
 
 
 async def _minions(engine: Engine, xml: bytes) -> dict[str, dict[str, float]]:

@@ -190,8 +190,9 @@ local function army(skill, minion, output, lacking)
 end
 
 local function finish(list, output)
-	local factor = math.max(output.CullMultiplier or 1, 1) * (output.ReservationDpsMultiplier or 1)
-	add(list, "Culling", "culling", sum(list) * (factor - 1))
+	local dealt, culled = sum(list), math.max(output.CullMultiplier or 1, 1)
+	add(list, "Culling strike", "culling", dealt * (culled - 1))
+	add(list, "Reserved life", "culling", dealt * culled * ((output.ReservationDpsMultiplier or 1) - 1))
 	return list
 end
 
@@ -346,16 +347,18 @@ end
 
 -- Put what share of the main skill's damage each type is (0-1), minions aside, among the figures.
 function damage.types(skill, list, output, figures)
-	local hands, hit, parts, total, lasting = damage.hits_of_hands(output), 0, {}, 0, 0
+	local hands, hit, parts, total, lasting, had = damage.hits_of_hands(output), 0, {}, 0, 0, 0
 	local function each(kind) return output[kind .. "HitAverage"] or hands[kind .. "HitAverage"] or 0 end
 	for _, kind in ipairs(TYPES) do hit = hit + each(kind) end
 	for i = 1, #list do
 		local source, kind = list[i], AILMENTS[list[i].kind]
 		if source.kind == "damage_over_time" then lasting = lasting + source.dps end
-		if kind and source.name == skill.activeEffect.grantedEffect.name then parts[kind] = (parts[kind] or 0) + source.dps end
+		local is_own = source.name == skill.activeEffect.grantedEffect.name
+		if is_own and source.kind == "hit" then had = had + source.dps end
+		if kind and is_own then parts[kind] = (parts[kind] or 0) + source.dps end
 	end
 	local dots, all = types_over_time(skill, output)
-	local hits = is_had(part_of(skill), "hit") and output.TotalDPS or 0
+	local hits = is_had(part_of(skill), "hit") and math.min(output.TotalDPS or 0, had) or 0
 	for _, kind in ipairs(TYPES) do
 		local rest = hits * each(kind) / math.max(hit, 1) + lasting * dots[kind] / all
 		parts[kind] = (parts[kind] or 0) + rest
