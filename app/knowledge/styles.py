@@ -47,6 +47,9 @@ SUPPORTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Supports by which any hit brings about the ailment, the strongest first: one of them is used where nothing else does.
 Bleed IV is none: what it supports cannot make anything bleed."""
 
+BY_ITSELF = OF_MAIN_SKILL - {"critical", "damage_over_time", *SUPPORTS}
+"""Styles that a main skill is of by itself: nothing else in a build brings them about."""
+
 MAXIMUM_BLOCK = 75.0
 """Percent: no character blocks more without help."""
 

@@ -17,13 +17,14 @@ from app.knowledge.gems import (
     can_be_main,
     cost_per_second,
     dealt,
+    has_style,
     is_attack,
     is_minion,
     level_required,
     tags,
     waits,
 )
-from app.knowledge.styles import OF_MINIONS
+from app.knowledge.styles import BY_ITSELF, OF_MINIONS
 from app.knowledge.weapons import matches
 from app.knowledge.words import by_phrase, closest_to, listing, named
 from app.model.base import changed
@@ -198,7 +199,7 @@ def ways(brief: Brief, most: int) -> list[Option]:
     broken, companions that are ridden, skills that only an item grants, and what is awkward to use, unless players of
     the class are known to build on it.
     """
-    fitting, named = [one for one in _ranked(brief) if _is_allowed(brief, one)], brief.explicit("weapon")
+    fitting, named = _as_asked(brief, [o for o in _ranked(brief) if _is_allowed(brief, o)]), brief.explicit("weapon")
     offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]
     if named:  # one skill can be used with all that was asked for, another with a part of it
         hands = max((asked_in(brief, held[0]) for _, held in offered), default=0)
@@ -207,6 +208,13 @@ def ways(brief: Brief, most: int) -> list[Option]:
     first = [_option(brief, judged, held[0], None) for judged, held in offered]
     more = [_option(brief, judged, setup, None) for judged, held in offered for setup in held[1:2]]
     return [*first, *more][:most]
+
+
+def _as_asked(brief: Brief, fitting: list[Judgement]) -> list[Judgement]:
+    """Return those of the most kinds that were asked for: a bear is a shapeshifter, a wolf is no bear."""
+    asked = BY_ITSELF & set(brief.listed("style")) if brief.explicit("style") else frozenset[str]()
+    of = {one.gem.id: sum(has_style(one.gem, style) for style in asked) for one in fitting}
+    return [one for one in fitting if of[one.gem.id] == max(of.values())]
 
 
 def _is_allowed(brief: Brief, judged: Judgement) -> bool:

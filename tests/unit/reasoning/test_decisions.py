@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.model.names import Provenance, SubProblemName, SubProblemStatus
@@ -20,7 +22,7 @@ from app.reasoning.base import ReasoningContext
 from app.reasoning.questions.brief import Brief
 from app.reasoning.questions.damage_delivery import ways
 from app.reasoning.rules import RulesReasoner
-from tests.fakes.engine import FactsEngine
+from tests.fakes.engine import FactsEngine, skill, small_facts
 from tests.unit.reasoning.planning import decision, plan
 
 Q = SubProblemName
@@ -75,6 +77,19 @@ async def test_every_way_that_is_raced_holds_what_was_asked_for(prompt: str, ask
     choices = [one.choice for one in ways(brief, 100) if isinstance(one.choice, DeliveryChoice)]
     assert choices
     assert all(asked in (*one.weapon_types, one.off_hand) for one in choices)
+
+
+async def test_every_way_that_is_raced_is_of_all_kinds_that_were_asked_for() -> None:
+    """Found with "druid shapeshift bear": the two bears left the race early, and a wolf won it."""
+    facts = small_facts()
+    wolves = [skill(name, "attack melee area wolf shapeshift strength", "Talisman") for name in ("Claw", "Bite")]
+    world = FactsEngine(replace(facts, gem_facts=[*facts.gem_facts, *wolves]))
+    request = BuildRequest(prompt="druid shapeshift bear")
+    found = await RulesReasoner().extract(request, world)
+    brief = await Brief.of(ReasoningContext(request, found, BuildState(), world), bases=True, nodes=True)
+    assert brief.listed("style") == ["shapeshift", "bear"]
+    named = {one.choice.skill_name for one in ways(brief, 100) if isinstance(one.choice, DeliveryChoice)}
+    assert named == {"Furious Slam"}
 
 
 @pytest.mark.parametrize(
