@@ -29,6 +29,7 @@ class GroupRole(StrEnum):
     EMPOWERMENT = "empowerment"
     LASTING = "lasting buff"
     SUPPORTING = "supporting skill"
+    GRANTED = "granted skill"
 
 
 class GroupUse(Model):

@@ -132,6 +132,18 @@ CANNOT_PAY: Final = re.compile(r"do not have enough .* to use", re.IGNORECASE)
 """How the engine warns of a skill that costs more than there is of what it costs."""
 
 
+class GrantedEffect(Model):
+    """A skill that a worn item or a passive (`source`) grants, whose effect is in the figures.
+
+    `damage`, `ehp`: shares (0-1) of the build's damage per second and effective hit points that go without it.
+    """
+
+    skill: str
+    source: str
+    damage: float
+    ehp: float
+
+
 class Inspection(Model):
     """Everything the validator needs that is not a stat.
 
@@ -141,6 +153,7 @@ class Inspection(Model):
     `disabled_reason`: why the main skill cannot be used, or None.
     `dropped_nodes`: requested passives that are not allocated (not connected, unknown).
     `modelled`: whether the engine gives the main skill a rate at all.
+    `granted`: skills beside the blueprint's own whose effect is in the figures.
     """
 
     requirements: list[Requirement] = Field(default_factory=list)
@@ -153,6 +166,7 @@ class Inspection(Model):
     disabled_reason: str | None = None
     dropped_nodes: list[int] = Field(default_factory=list)
     modelled: bool = True
+    granted: list[GrantedEffect] = Field(default_factory=list)
 
     @property
     def unpaid(self) -> list[str]:

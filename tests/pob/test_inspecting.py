@@ -26,6 +26,21 @@ def test_a_sound_build(child: Child, facts: Facts) -> None:
     assert found.dropped_nodes == []
 
 
+def test_a_granted_skill_that_the_figures_hang_on_is_told(child: Child, facts: Facts) -> None:
+    """A staff's Sigil of Power was 12.6 % of a Sorceress's damage, and nobody said that it must be used."""
+    blueprint = facts.sorceress()
+    for base, told in (("Attuned Wand", []), ("Chiming Staff", [("Sigil of Power", "Chiming Staff")])):
+        blueprint["items"]["Weapon 1"] = rare("Weapon 1", base)
+        child.build(blueprint)
+        whole = child.call("stats")["values"]
+        found = _inspect(child).granted
+        assert [(one.skill, one.source) for one in found] == told
+        assert child.call("stats")["values"] == whole, "nothing is left switched off"
+    (sigil,) = found
+    assert 0.05 < sigil.damage < 0.3
+    assert sigil.ehp == 0.0
+
+
 def test_supports_that_do_nothing(child: Child, facts: Facts) -> None:
     blueprint = facts.sorceress()
     names = ["Spark", "Unleash", "Fist of War I", "Rapid Casting I", "Rapid Casting II"]

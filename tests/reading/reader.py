@@ -399,11 +399,12 @@ def _consumables(reader: Reader, text: str, of: str) -> Faults:
 
 
 def _kept_on(reader: Reader, text: str, of: str) -> Faults:
-    """What is switched on once is what the decisions say of Spirit."""
+    """What is switched on once is what the decisions say of Spirit, or what an item or a passive grants."""
+    granted = {name for group in reader.file.groups if group.source for name in group.gems}
     yield from _gems(reader, text.replace(" with ", ", "), of)
     spirit = next((line for line in reader.sections.get("Decisions", []) if line.startswith("Spirit: ")), "")
     for name in re.split(r", (?! )", text.partition(" with ")[0]):
-        if name not in spirit:
+        if name not in spirit and name not in granted:
             yield f"{name} is not among the decisions of Spirit: {spirit}"
 
 

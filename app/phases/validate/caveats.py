@@ -45,7 +45,8 @@ async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
     state = judged(measured.state, case, []).state
     told = with_caveats(state, " ".join(part for part in (reason, left) if part))
     state = with_story(told, case, ctx.request.effort)
-    state = changed(state, guide=await guide_to(ctx.engine.facts, case.blueprint))
+    guide = await guide_to(ctx.engine.facts, case.blueprint, case.inspection.granted)
+    state = changed(state, guide=guide)
     return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
 
 

@@ -13,26 +13,48 @@ from app.model.facts import GemFact, NodeFact
 from app.model.groups import GroupRole, GroupUse
 from app.model.guide import GemStep, Guide, ItemLine, PassiveStep, ShoppingItem
 from app.model.names import Effort
+from app.model.stats import GrantedEffect
 from app.search.gear.legality import shopping_list
 from app.search.gear.worth import ItemWorth, worth_of_items
 from app.search.sessions import USUAL, open_parallel
-from app.search.skills.further import group_uses
+from app.search.skills.further import LEAST_SHARE, group_uses
 from app.search.skills.gems import support_slots
 
 Gems = Mapping[str, GemFact]
 _CURSES = frozenset({"AppliesCurse", "Mark"})
 
 
-async def guide_to(facts: Facts, blueprint: Blueprint) -> Guide:
-    """Return the guide; passives and gems that the engine does not know are left out."""
+async def guide_to(facts: Facts, blueprint: Blueprint, granted: Sequence[GrantedEffect] = ()) -> Guide:
+    """Return the guide; passives and gems that the engine does not know are left out.
+
+    `granted` skills, of items and passives, are in the figures, so the player is told to use them.
+    """
     nodes = {node.id: node for node in await facts.nodes()}
     gems = {gem.id: gem for gem in await facts.gems()}
     return Guide(
         **passive_steps(blueprint, nodes),
         gems=_gem_steps(blueprint, gems),
         shopping=[_item(entry) for entry in await shopping_list(facts, blueprint)],
-        how_to_play=how_to_play(blueprint, gems, keystones=_keystones(blueprint, nodes)),
+        how_to_play=how_to_play(_with(blueprint, granted, gems), gems, keystones=_keystones(blueprint, nodes)),
     )
+
+
+def _with(blueprint: Blueprint, granted: Sequence[GrantedEffect], gems: Gems) -> Blueprint:
+    """Return the build with groups for what is granted to it and carries a part of its figures."""
+    named = {fact.name: Gem(gem_id=fact.id, name=fact.name) for fact in gems.values() if fact.kind == "active"}
+    more = [SkillGroup(gems=[named[one.skill]]) for one in carrying(granted) if one.skill in named]
+    return changed(blueprint, groups=[*blueprint.groups, *more])
+
+
+def carrying(granted: Sequence[GrantedEffect]) -> list[GrantedEffect]:
+    """Return the granted skills that a part of the figures hangs on."""
+    return [one for one in granted if max(one.damage, one.ehp) >= LEAST_SHARE]
+
+
+def _granted_use(one: GrantedEffect) -> GroupUse:
+    damage, ehp = (share if share >= LEAST_SHARE else None for share in (one.damage, one.ehp))
+    purpose = f"granted by {one.source or 'what is worn'}"
+    return GroupUse(skill=one.skill, role=GroupRole.GRANTED, purpose=purpose, damage=damage, ehp=ehp)
 
 
 def passive_steps(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> dict[str, list[PassiveStep]]:
@@ -44,7 +66,9 @@ def passive_steps(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> dict[s
     }
 
 
-async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands, effort: Effort) -> Guide:
+async def measured_guide(
+    engine: Engine, blueprint: Blueprint, demands: Demands, effort: Effort, granted: Sequence[GrantedEffect] = ()
+) -> Guide:
     """Return the guide with what lines of crafted items and skill groups are worth, measured in sessions of its own.
 
     With quick effort nothing is measured.
@@ -52,7 +76,7 @@ async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands,
     Raises:
         EngineError: the engine failed beyond retry.
     """
-    guide = await guide_to(engine.facts, blueprint)
+    guide = await guide_to(engine.facts, blueprint, granted)
     if effort is Effort.QUICK:
         return guide
     async with open_parallel(engine, blueprint, USUAL) as session:
@@ -60,7 +84,9 @@ async def measured_guide(engine: Engine, blueprint: Blueprint, demands: Demands,
         keystones = _keystones(blueprint, {node.id: node for node in await engine.facts.nodes()})
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
         uses = await group_uses(session, blueprint, gems, demands.goal)
-    guide = changed(guide, groups=uses, how_to_play=how_to_play(blueprint, gems, uses, keystones))
+    uses += [_granted_use(one) for one in carrying(granted)]
+    played = how_to_play(_with(blueprint, granted, gems), gems, uses, keystones)
+    guide = changed(guide, groups=uses, how_to_play=played)
     return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
 
 

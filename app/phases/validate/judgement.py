@@ -45,7 +45,8 @@ class ValidatePhase:
         result = judged(state, case, assessed)
         if result.trigger is not Trigger.VALIDATED:
             return result
-        guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands, ctx.request.effort)
+        granted = case.inspection.granted
+        guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands, ctx.request.effort, granted)
         return replace(result, state=changed(result.state, guide=guide))
 
 

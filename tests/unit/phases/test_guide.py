@@ -11,6 +11,7 @@ from app.knowledge.gems import level_required
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.facts import GemFact
 from app.model.groups import GroupRole, GroupUse
+from app.model.stats import GrantedEffect
 from app.phases.validate.guide import guide_to, how_to_play
 
 
@@ -113,6 +114,17 @@ def test_minions_that_spells_call_are_called_by_repeating_one() -> None:
 
 def test_nothing_to_play_is_said_with_no_words() -> None:
     assert how_to_play(Blueprint(class_name="X", level=1), GEMS) == []
+
+
+async def test_who_is_granted_what_the_figures_hang_on_is_told_to_use_it(sketch: ProcessEngine) -> None:
+    spark, arc = [fact for fact in await sketch.facts.gems() if fact.name in ("Spark", "Arc")]
+    groups = [SkillGroup(gems=[Gem(gem_id=spark.id, name=spark.name)])]
+    build = Blueprint(class_name="X", level=90, groups=groups, main_group=1)
+    for share, told in ((0.12, ["Use when ready: " + arc.name + "."]), (0.0, [])):
+        granted = [GrantedEffect(skill=name, source="Staff", damage=share, ehp=0.0) for name in (arc.name, "Ward")]
+        guide = await guide_to(sketch.facts, build, granted)
+        assert [line for line in guide.how_to_play if line.startswith("Use")] == told
+        assert {step.name for step in guide.gems} == {spark.name}, "nobody cuts a gem of it"
 
 
 async def test_supports_come_with_their_socket_and_their_tier(sketch: ProcessEngine) -> None:
