@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from app.engine.base import Engine
 from app.knowledge.feasibility import impossible, lines_of
+from app.knowledge.gems import DAMAGE_TYPES, dealt, is_minion
 from app.knowledge.things import Thing, things_of
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import weapon_words
@@ -15,6 +17,7 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, conflict_id
 from app.model.constraints import InvariantSet
+from app.model.damage import DamageBreakdown, DamageKind
 from app.model.demands import Demands, GearLimits, owned
 from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
 from app.model.names import ConflictType, Demand, Severity, SubProblemName, UniqueTier
@@ -154,6 +157,52 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
     )
     main = case.main_gem
     return replace(case, skill_weapons=frozenset(weapon_words(main)) if main is not None else frozenset())
+
+
+def figure_of(case: Case, key: str) -> float | None:
+    """Return a figure of whoever deals the damage: the minion's for minions."""
+    minion = case.main_gem is not None and is_minion(case.main_gem)
+    return case.stats.values.get(f"Minion.{key}" if minion else key)
+
+
+def damage_shares(case: Case) -> dict[str, float]:
+    """Return the share of each type in what the main skill, or its minions, deal; empty where nothing splits it."""
+    own = dealt(case.main_gem) if case.main_gem is not None else []
+    return shares_by_type(lambda key: figure_of(case, key) or 0.0, case.stats.damage, own)
+
+
+_AILMENTS = (
+    ("fire", DamageKind.IGNITE, "IgniteDPS"),
+    ("chaos", DamageKind.POISON, "PoisonDPS"),
+    ("physical", DamageKind.BLEED, "BleedDPS"),
+)
+
+
+def shares_by_type(
+    figure: Callable[[str], float], damage: DamageBreakdown, skill_types: Iterable[str]
+) -> dict[str, float]:
+    """Return the share of each type (0 to 1) in hits and what goes on after them; empty where hits are not split.
+
+    Damage over time has a type of its own; of a part calculated apart the engine names none, so the skill's counts.
+    The bridge gives the same for candidates (`damage.types`).
+    """
+    hits = {one: figure(f"{one.capitalize()}HitAverage") for one in DAMAGE_TYPES}
+    told = {one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name}  # the main skill's
+    had = math.inf if not told or DamageKind.MINION in told else told.get(DamageKind.HIT, 0.0)
+    of_hits = min(figure("TotalDPS"), had)
+    if of_hits > 0 and not any(hits.values()):
+        return {}
+    parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
+    for one, kind, ailment in _AILMENTS:
+        parts[one] += told.get(kind, 0.0) if told else figure(ailment)
+    sources = [one.dps for one in damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
+    lasting = sum(sources) or figure("TotalDot")
+    types = {one: dot for one in DAMAGE_TYPES if (dot := figure(f"{one.capitalize()}Dot"))}
+    types = types or dict.fromkeys(skill_types, 1.0)
+    for one, part in types.items():
+        parts[one] += lasting * part / sum(types.values())
+    total = sum(parts.values())
+    return {one: part / total for one, part in parts.items() if part > 0}
 
 
 Reached = float | str | None

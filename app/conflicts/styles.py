@@ -5,12 +5,11 @@ A word that nothing here can tell has no effect, and is said to have none.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from app.conflicts.case import Case, WishVerdict, advice, other_ascendancy
-from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, dealt, has_style, is_minion, tags
+from app.conflicts.case import Case, WishVerdict, advice, damage_shares, figure_of, other_ascendancy
+from app.knowledge.gems import ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import (
     CRITICAL_CHANCE,
     FAST,
@@ -20,13 +19,14 @@ from app.knowledge.styles import (
     ONE_BUTTON,
     layer_targets,
     style_stat,
+    style_targets,
 )
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
-from app.model.damage import AFTER_HIT, DamageBreakdown, DamageKind
+from app.model.damage import AFTER_HIT, DamageKind
 from app.model.names import Attribute, Demand, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, EHP, MOVEMENT
 
@@ -45,12 +45,6 @@ STACKED = 1.5
 """How many times the next attribute the stacked one is."""
 REGENERATED = 0.02
 """Share of the larger pool that regenerates per second in a build that relies on it."""
-
-
-def _figure(case: Case, key: str) -> float | None:
-    """Return a figure of whoever deals the damage: the minion's for minions."""
-    minion = case.main_gem is not None and is_minion(case.main_gem)
-    return case.stats.values.get(f"Minion.{key}" if minion else key)
 
 
 def _of_main(style: str) -> Callable[[Case], Found]:
@@ -99,12 +93,12 @@ def _share(case: Case, *kinds: DamageKind) -> float | None:
     minion = case.main_gem is not None and is_minion(case.main_gem)
     if case.stats.damage.sources and not case.stats.engine.estimate and not minion:
         return case.stats.damage.share(*kinds)
-    over_time = _figure(case, "TotalDotDPS")
+    over_time = figure_of(case, "TotalDotDPS")
     if over_time is None:
         return None
     keys = [f"{prefix}{_PARTS[kinds[0]]}" for prefix in ("Total", "")] if len(kinds) == 1 else ["TotalDotDPS"]
-    part = next((figure for key in keys if (figure := _figure(case, key))), 0.0)
-    everything = max(_figure(case, "TotalDPS") or 0.0, _figure(case, "CombinedDPS") or 0.0, part)
+    part = next((figure for key in keys if (figure := figure_of(case, key))), 0.0)
+    everything = max(figure_of(case, "TotalDPS") or 0.0, figure_of(case, "CombinedDPS") or 0.0, part)
     return min(1.0, part / everything) if everything > 0 else 0.0
 
 
@@ -113,7 +107,7 @@ def _unknown(what: str) -> Found:
 
 
 def _critical(case: Case) -> Found:
-    chance, bonus = _figure(case, "CritChance"), _figure(case, "CritMultiplier")
+    chance, bonus = figure_of(case, "CritChance"), figure_of(case, "CritMultiplier")
     if chance is None or bonus is None:
         return _unknown("of critical hits")
     times = 1 + min(chance, 100.0) / 100 * (bonus - 1)
@@ -155,13 +149,14 @@ def _used(*words: str) -> Callable[[Case], Found]:
     return check
 
 
-def _largest(own: str, *others: str, times: float = 1.0) -> Callable[[Case], Found]:
-    """Return the check that a figure is above others, so many times."""
+def _largest(style: str, *others: str, times: float = 1.0) -> Callable[[Case], Found]:
+    """Return the check that a style's figure is what is worked for, or above others, so many times."""
 
     def check(case: Case) -> Found:
+        ((own, enough),) = style_targets([style], case.demands.level).items()
         have = {key: case.stats.get(key) for key in (own, *others)}
         told = ", ".join(f"{value:,.0f} {key}" for key, value in have.items())
-        return have[own] > 0 and have[own] >= times * max(have[key] for key in others), told
+        return have[own] >= min(enough, max(1.0, *(times * have[key] for key in others))), told
 
     return check
 
@@ -204,16 +199,19 @@ def _held(case: Case) -> tuple[str, str]:
     return main, off
 
 
+_POOLS = (
+    ("life", ("EnergyShield", "Mana"), 1.0),
+    ("energy_shield", ("Life", "Mana"), 1.0),
+    ("mana", ("Life", "EnergyShield"), 1.0),
+    ("armour", ("Evasion",), STACKED),
+    ("evasion", ("Armour",), STACKED),
+)
 _STACKS = {
     "attribute_stacking": _stacked(None),
     "strength_stacking": _stacked(Attribute.STRENGTH),
     "dexterity_stacking": _stacked(Attribute.DEXTERITY),
     "intelligence_stacking": _stacked(Attribute.INTELLIGENCE),
-    "life_stacking": _largest("Life", "EnergyShield", "Mana"),
-    "energy_shield_stacking": _largest("EnergyShield", "Life", "Mana"),
-    "mana_stacking": _largest("Mana", "Life", "EnergyShield"),
-    "armour_stacking": _largest("Armour", "Evasion", times=STACKED),
-    "evasion_stacking": _largest("Evasion", "Armour", times=STACKED),
+    **{f"{one}_stacking": _largest(f"{one}_stacking", *others, times=times) for one, others, times in _POOLS},
 }
 _MAIN = ("totem", "grenade", "slam", "projectile", "melee", "channelling", "spell", "attack", "area")
 _SHAPES = ("shapeshift", "bear", "wolf", "wyvern")
@@ -285,46 +283,6 @@ def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVer
     # An ascendancy may add damage of another type to whatever is used.
     ways = (*_other_damage(case, Details(element=kind)), *other_ascendancy(case, Demand.MORE_DAMAGE))
     return _verdict(f"{kind} damage", kind, (met, have), ways)
-
-
-def damage_shares(case: Case) -> dict[str, float]:
-    """Return the share of each type in what the main skill, or its minions, deal; empty where nothing splits it."""
-    own = dealt(case.main_gem) if case.main_gem is not None else []
-    return shares_by_type(lambda key: _figure(case, key) or 0.0, case.stats.damage, own)
-
-
-_AILMENTS = (
-    ("fire", DamageKind.IGNITE, "IgniteDPS"),
-    ("chaos", DamageKind.POISON, "PoisonDPS"),
-    ("physical", DamageKind.BLEED, "BleedDPS"),
-)
-
-
-def shares_by_type(
-    figure: Callable[[str], float], damage: DamageBreakdown, skill_types: Iterable[str]
-) -> dict[str, float]:
-    """Return the share of each type (0 to 1) in hits and what goes on after them; empty where hits are not split.
-
-    Damage over time has a type of its own; of a part calculated apart the engine names none, so the skill's counts.
-    The bridge gives the same for candidates (`damage.types`).
-    """
-    hits = {one: figure(f"{one.capitalize()}HitAverage") for one in DAMAGE_TYPES}
-    told = {one.kind: one.dps for one in damage.sources if one.name == damage.sources[0].name}  # the main skill's
-    had = math.inf if not told or DamageKind.MINION in told else told.get(DamageKind.HIT, 0.0)
-    of_hits = min(figure("TotalDPS"), had)
-    if of_hits > 0 and not any(hits.values()):
-        return {}
-    parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
-    for one, kind, ailment in _AILMENTS:
-        parts[one] += told.get(kind, 0.0) if told else figure(ailment)
-    sources = [one.dps for one in damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
-    lasting = sum(sources) or figure("TotalDot")
-    types = {one: dot for one in DAMAGE_TYPES if (dot := figure(f"{one.capitalize()}Dot"))}
-    types = types or dict.fromkeys(skill_types, 1.0)
-    for one, part in types.items():
-        parts[one] += lasting * part / sum(types.values())
-    total = sum(parts.values())
-    return {one: part / total for one, part in parts.items() if part > 0}
 
 
 _OF_DEFENCE = frozenset(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.conflicts.styles import shares_by_type
+from app.conflicts.case import shares_by_type
 from app.engine.pob.backend import PobBackend
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, brings_cooldown, called_by, dealt, is_had_each_time, waits
 from app.knowledge.styles import SUPPORTS

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from app.conflicts.case import Case
+from app.conflicts.case import Case, damage_shares
 from app.conflicts.resources import budgets
-from app.conflicts.styles import damage_shares
 from app.core.errors import BadImport
 from app.engine.base import Engine
 from app.engine.files.xml import with_notes

@@ -99,6 +99,7 @@ def test_by_what_the_gems_are(case: MakeCase, style: str, skills: str, state: Wi
         ("strength_stacking", {"Str": 400.0, "Dex": 50.0, "Int": 90.0}, MET),
         ("life_stacking", {"Life": 3000.0, "Mana": 500.0}, MET),
         ("mana_stacking", {"Life": 3000.0, "Mana": 500.0}, UNMET),
+        ("mana_stacking", {"Life": 1000.0, "EnergyShield": 5000.0, "Mana": 2300.0}, MET),
         ("armour_stacking", {"Armour": 900.0, "Evasion": 700.0}, UNMET),
         ("fast", {"EffectiveMovementSpeedMod": 1.3}, MET),
         ("fast", {"EffectiveMovementSpeedMod": 1.1}, UNMET),
