@@ -20,6 +20,7 @@ _STYLE_TAGS = {
     "ignite": frozenset({"fire"}),
     "critical": frozenset({"attack", "spell"}),
     "channelling": frozenset({"channelling", "channel"}),
+    "ballista": frozenset({"totemsareballistae"}),
 }
 _SET_OFF = frozenset({"triggered", "inbuilttrigger", "trigger", "meta"})
 

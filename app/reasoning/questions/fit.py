@@ -215,7 +215,7 @@ def _attribute(brief: Brief, gem: GemFact) -> tuple[float, str]:
 
 def _handling(brief: Brief, gem: GemFact) -> tuple[float, str]:
     own, asked = tags(gem), set(brief.listed("style"))
-    bad = awkwardness(gem, asked)
+    bad = awkwardness(gem, asked | ({"totem"} if "ballista" in asked else set()))
     points = -sum(bad.values())
     words = _ODD_WORDS.get(max(bad, key=lambda tag: bad[tag]), "it is slower to use") if bad else "it is slower to use"
     if any(resource.startswith("Ward") for resource in gem.costs):
