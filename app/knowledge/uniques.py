@@ -59,7 +59,9 @@ def origin_of(fact: UniqueFact) -> UniqueOrigin:
     return UniqueOrigin(tier=UniqueTier.COMMON)
 
 
-_UNHIT = re.compile(r"if you (?:have not|haven't) been hit recently", re.IGNORECASE)
+_UNHIT = re.compile(
+    r"if you (?:have not|haven't) been hit recently|per \d+% (?:of )?current energy shield", re.IGNORECASE
+)
 _FIRST = re.compile(
     r"increased .*if you (?:have not|haven't) dealt a critical hit recently"
     r"|poison you inflict on targets that are not poisoned"
@@ -83,7 +85,10 @@ def empties_a_flask(lines: Iterable[str]) -> bool:
 
 
 def is_for_the_unhit(lines: Iterable[str]) -> bool:
-    """Return whether a line of an item or a passive helps only who has not been hit: the engine takes everybody so."""
+    """Return whether a line of an item or a passive helps only who has not been hit: the engine takes everybody so.
+
+    Or most of all, by the energy shield that is left: The Mutable Star doubled the armour of a Warrior with 154 of it.
+    """
     return any(map(_UNHIT.search, lines))
 
 

@@ -114,3 +114,9 @@ def test_what_is_paid_for_elsewhere_is_known_by_its_lines(facts: Facts) -> None:
     first = {name for name, mods in lines.items() if is_for_the_first(mods)}
     assert {"Dispatch Foes", "First Sting", "Direct Approach"} <= first
     assert "Careful Consideration" in {name for name, mods in lines.items() if is_for_the_unhit(mods)}
+
+
+def test_what_helps_who_is_not_hit_is_known_by_its_lines(child: Child) -> None:
+    """The Mutable Star was 52 % of a Warrior's effective hit points, by 154 energy shield that the first hit takes."""
+    lines = {fact["name"]: fact["lines"] for fact in child.call("uniques")}
+    assert {name for name, said in lines.items() if is_for_the_unhit(said)} >= {"The Mutable Star", "Hyrri's Ire"}
