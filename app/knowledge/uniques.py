@@ -72,6 +72,7 @@ _EMPTIES = re.compile(r"consume \d+% of your maximum (?:life|mana) flask charges
 
 _AT_A_PRICE = re.compile(
     r"after being damaged by an enemy hit, take damage equal"
+    r"|is prevented, then that much life is lost"
     r"|become ignited when you deal a critical hit, taking"
     r"|take .* when infernal flame reaches maximum"
     r"|grants skill: (?:demon form|into the breach)",
@@ -103,9 +104,9 @@ def is_for_the_first(lines: Iterable[str]) -> bool:
 def is_paid_for_elsewhere(lines: Iterable[str]) -> bool:
     """Return whether a passive takes something for what it gives, and the engine counts the gift alone.
 
-    Phased Form's damage comes four seconds later, Grinning Immolation and Pyromantic Pact burn their owner, Demon Form
-    takes ever more life by the second, and of the flames that Into the Breach needs collected the engine takes all ten
-    as there.
+    Phased Form's damage comes four seconds later, and so does what Grasping Wounds prevents; Grinning Immolation and
+    Pyromantic Pact burn their owner, Demon Form takes ever more life by the second, and of the flames that Into the
+    Breach needs collected the engine takes all ten as there.
     """
     return any(map(_AT_A_PRICE.search, lines))
 

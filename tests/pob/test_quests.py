@@ -106,6 +106,7 @@ def test_what_is_paid_for_elsewhere_is_known_by_its_lines(facts: Facts) -> None:
     lines = {node["name"]: node["mods"] for node in facts.nodes.values()}
     assert {name for name, mods in lines.items() if is_paid_for_elsewhere(mods)} == {
         "Phased Form",
+        "Grasping Wounds",
         "Grinning Immolation",
         "Pyromantic Pact",
         "Demonic Possession",

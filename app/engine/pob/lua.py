@@ -20,6 +20,7 @@ MODULES = (
     "core",
     "quick",
     "memo",
+    "hits",
     "base",
     "tree",
     "items",
