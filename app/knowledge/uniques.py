@@ -73,6 +73,7 @@ _EMPTIES = re.compile(r"consume \d+% of your maximum (?:life|mana) flask charges
 _AT_A_PRICE = re.compile(
     r"after being damaged by an enemy hit, take damage equal"
     r"|is prevented, then that much life is lost"
+    r"|can only use a normal body armour|totems only use skills when you|cannot use (?:charms|warcries|life flasks)"
     r"|become ignited when you deal a critical hit, taking"
     r"|take .* when infernal flame reaches maximum"
     r"|grants skill: (?:demon form|into the breach)",
@@ -106,9 +107,15 @@ def is_paid_for_elsewhere(lines: Iterable[str]) -> bool:
 
     Phased Form's damage comes four seconds later, and so does what Grasping Wounds prevents; Grinning Immolation and
     Pyromantic Pact burn their owner, Demon Form takes ever more life by the second, and of the flames that Into the
-    Breach needs collected the engine takes all ten as there.
+    Breach needs collected the engine takes all ten as there. Nor does it see what may not be worn or used: an affix on
+    body armour beside Smith's Masterwork, totems of who fires nothing beside "Cannons, Ready!".
     """
     return any(map(_AT_A_PRICE.search, lines))
+
+
+def allows_only_plain_armour(lines: Iterable[str]) -> bool:
+    """Return whether a passive allows only a Normal body armour, one without affixes."""
+    return any("can only use a normal body armour" in line.lower() for line in lines)
 
 
 def helps_at_times(lines: Sequence[str]) -> bool:

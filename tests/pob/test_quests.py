@@ -107,6 +107,9 @@ def test_what_is_paid_for_elsewhere_is_known_by_its_lines(facts: Facts) -> None:
     assert {name for name, mods in lines.items() if is_paid_for_elsewhere(mods)} == {
         "Phased Form",
         "Grasping Wounds",
+        "Smith's Masterwork",
+        "Cannons, Ready!",
+        "Oasis",
         "Grinning Immolation",
         "Pyromantic Pact",
         "Demonic Possession",

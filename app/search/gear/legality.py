@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.base import Facts
-from app.knowledge.uniques import GONE, origin_of
+from app.knowledge.uniques import GONE, allows_only_plain_armour, origin_of
 from app.knowledge.words import phrase
 from app.model.blueprint import SWAP, Blueprint, GearItem
 from app.model.demands import EMOTIONS, GearLimits
@@ -211,12 +211,24 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
             problems = text_problems(item, uniques, limits, blueprint.level)
         problems += anoint_problems(item, bases.get(item.base), recipes, limits)
         findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
-    findings += _beyond_limits(items, uniques)
+    findings += [*_beyond_limits(items, uniques), *_barred(blueprint, await facts.nodes())]
     worn = [item for item in items if item.rarity == "UNIQUE" and not is_named(item, limits)]
     if len(worn) > limits.max_uniques:
         reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"
         findings.append(ItemFinding(slot=worn[-1].slot, line=worn[-1].title, reason=reason))
     return findings
+
+
+def _barred(blueprint: Blueprint, nodes: Iterable[NodeFact]) -> list[ItemFinding]:
+    """Return a fault for a body armour that a passive of the build does not allow; the engine lets it count."""
+    armour, owned = blueprint.items.get("Body Armour"), {node.id for node in blueprint.nodes}
+    if armour is None or armour.rarity == "NORMAL":
+        return []
+    barring = sorted(node.name for node in nodes if node.id in owned and allows_only_plain_armour(node.mods))
+    reason = "allows only a Normal body armour, one without affixes"
+    return [
+        ItemFinding(slot=armour.slot, line=armour.title or armour.base, reason=f"{name} {reason}") for name in barring
+    ]
 
 
 def _beyond_limits(items: Sequence[GearItem], uniques: Iterable[UniqueFact]) -> list[ItemFinding]:

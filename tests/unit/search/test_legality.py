@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.model.blueprint import AffixRoll, GearItem
+from app.model.blueprint import AffixRoll, Blueprint, GearItem, PassiveNode
 from app.model.demands import GearLimits
-from app.model.facts import AffixFact, BaseFact, RuneFact, UniqueFact
-from app.search.gear.legality import BaseKnowledge, item_problems, slot_fits, text_problems, unobtainable
+from app.model.facts import AffixFact, BaseFact, NodeFact, RuneFact, UniqueFact
+from app.search.gear.legality import BaseKnowledge, gear_findings, item_problems, slot_fits, text_problems, unobtainable
+from tests.fakes.engine import FakeFacts
 
 MID = GearLimits(max_affixes=5, max_affix_level=65, max_uniques=2)
 TOO_HARD = "is too hard to come by for the gear tier"
@@ -202,3 +203,19 @@ def test_uniques_that_nobody_gets(name: str, source: str, allowed: dict[str, Any
     assert unobtainable(fact, limits) == reason
     problems = text_problems(item(title=name, rarity="UNIQUE", text="..."), [fact], limits, 90)
     assert problems == ([reason] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("rarity", "owned", "fault"),
+    [("RARE", [7], True), ("NORMAL", [7], False), ("RARE", [8], False)],
+)
+async def test_a_passive_may_allow_only_a_normal_body_armour(rarity: str, owned: list[int], fault: bool) -> None:
+    """Found on a Smith of Kitava, who wore a unique one beside Smith's Masterwork: the engine lets it count."""
+    bases = [BaseFact(name="Plate", type="Body Armour", slots=["Body Armour"])]
+    nodes = [NodeFact(id=7, name="Smith's Masterwork", kind="notable", mods=["Can only use a Normal Body Armour"])]
+    armour = GearItem.model_validate({"slot": "Body Armour", "base": "Plate", "rarity": rarity})
+    build = Blueprint(
+        class_name="X", level=90, nodes=[PassiveNode(id=one) for one in owned], items={armour.slot: armour}
+    )
+    found = await gear_findings(FakeFacts(node_facts=nodes, base_facts=bases), build, MID)
+    assert [one.reason.startswith("Smith's Masterwork allows only") for one in found] == [True] * fault
