@@ -68,7 +68,8 @@ def weapon_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     met = any(matches(asked, kind) for kind in kinds) or (UNARMED in asked and MAIN_HAND not in held)
     have = listing(list(held.values())) or "nothing in hand"
     way = advice("asked_weapon", _DELIVERY, Demand.OTHER_WEAPON, f"hold a {word.lower()}")
-    return WishVerdict(f"holding a {word.lower()}", word, have, met, None if met else have, (way,))
+    wish = "holding nothing" if word == UNARMED else f"holding a {word.lower()}"
+    return WishVerdict(wish, word, have, met, None if met else have, (way,))
 
 
 def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:

@@ -101,12 +101,14 @@ class SecondSet:
     after: float
 
 
-async def for_second_skill(incumbent: Incumbent, graph: PassiveGraph, index: int, points: int) -> SecondSet | None:
+async def for_second_skill(
+    incumbent: Incumbent, graph: PassiveGraph, index: int, points: int, banned: frozenset[int] = frozenset()
+) -> SecondSet | None:
     """Return the build with up to `points` passives exchanged in weapon set 2, for the group at the 1-based index.
 
     Those that the group misses least become set 1's own, what serves it better is set 2's. Keystones and sockets are
-    always for both, and so is what leads to them. Set 2 holds weapons like those of set 1. None where it gains too
-    little, or lacks what set 1 has. The incumbent ends as it began.
+    always for both, and so is what leads to them; `banned` passives are not bought. Set 2 holds weapons like those of
+    set 1. None where it gains too little, or lacks what set 1 has. The incumbent ends as it began.
     """
     start, objective = incumbent.blueprint, incumbent.objective
     apart = frozenset(n.id for n in graph.nodes.values() if n.kind in IN_BOTH_SETS)
@@ -115,7 +117,8 @@ async def for_second_skill(incumbent: Incumbent, graph: PassiveGraph, index: int
     await incumbent.commit([SetMain(index=index)])
     before, lacking = incumbent.outputs.get(DPS, 0.0), _lacking(incumbent)
     owned = {n.id: n for n in start.nodes if n.id in graph.nodes}
-    search = TreeSearch(incumbent, graph, banned=apart - owned.keys(), fixed=apart & owned.keys(), limits=REACH)
+    banned = (apart | banned) - owned.keys()
+    search = TreeSearch(incumbent, graph, banned=banned, fixed=apart & owned.keys(), limits=REACH)
     gone = await search.exchange(points)
     found = {n.id: n for n in incumbent.blueprint.nodes if n.id in graph.nodes}
     after, fine = incumbent.outputs.get(DPS, 0.0), _lacking(incumbent) <= lacking + EPSILON

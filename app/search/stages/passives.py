@@ -238,7 +238,7 @@ async def both_sets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGrap
     if any(item.rarity == "UNIQUE" for item in hands):
         return f"{alike}weapon set 2 would need a second one of a unique item."
     second, name = incumbent.blueprint.groups[index - 1], incumbent.blueprint.groups[index - 1].gems[0].name
-    found = await for_second_skill(incumbent, graph, index, points)
+    found = await for_second_skill(incumbent, graph, index, points, await banned_nodes(ctx, graph))
     if found is None:
         return f"{alike}{name} gains too little from others of its own."
     before, warned = dict(incumbent.outputs), (await incumbent.session.inspect()).warnings

@@ -119,6 +119,8 @@ async def test_both_sets_pay_together_and_hold_weapons_alike(context: Context) -
     assert found.blueprint.items["Weapon 1 Swap"].base == "Stick"
     assert found.blueprint.main_group == build.main_group
     assert in_one_set(found.blueprint) == build
+    new = frozenset(key for key, weapon_set in sets.items() if weapon_set == 2)
+    assert await for_second_skill(incumbent, PassiveGraph(plain, [1]), 2, 3, new) is None, "nothing else is worth it"
 
 
 def test_what_is_given_back_beyond_what_is_bought_stays_for_both() -> None:
