@@ -12,6 +12,7 @@ from app.model.anchors import PLAUSIBLE, column_of
 from app.model.base import changed
 from app.model.blueprint import SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
+from app.model.damage import DamageKind
 from app.model.demands import Floor, column_for
 from app.model.facts import GemFact
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
@@ -116,7 +117,8 @@ def plausible_damage(case: Case) -> list[BuildConflict]:
         return []
     found = case.stats.damage.sources
     explained = abs(sum(one.share for one in found) - 1.0) < EXPLAINED
-    told = "; ".join(f"{one.name} {one.kind.replace('_', ' ')} {one.share:.0%}" for one in found if one.share >= 0.01)
+    kinds = {one.kind: "" if one.kind is DamageKind.CULLING else f" {one.kind.replace('_', ' ')}" for one in found}
+    told = "; ".join(f"{one.name}{kinds[one.kind]} {one.share:.0%}" for one in found if one.share >= 0.01)
     message = (
         f"{dps:,.0f} damage per second is more than {PLAUSIBLE:g} times the upper quartile of real players "
         f"({column.column}: a quarter of them have {column.dps.upper:,.0f} or more)"

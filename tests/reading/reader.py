@@ -174,7 +174,8 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
         known += [one for part in reader.file.parts for one in _lasting(part)]
     if kind in _DEALT:
         known += [one for one in reader.file.dealt.get(_DEALT[kind], []) if one <= 1.01 * max(known, default=one)]
-    if name.partition(":")[0] not in reader.file.everything:
+    of_main = name.split()[0] in {gem.split()[0] for gem in reader.file.main.gems[:1]}  # what a totem uses
+    if name.partition(":")[0] not in reader.file.everything and not of_main:
         yield f"{name} is not in the file"
     if not any(abs(told - one) <= max(1.0, 0.01 * one) for one in known if one > 0):
         yield f"{kind} of {told:,.0f} is told, the file has {known}"
