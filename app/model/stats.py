@@ -58,17 +58,30 @@ class EngineVersion(Model):
     estimate: bool = False
 
 
+class GrantedEffect(Model):
+    """A skill that a worn item or a passive (`source`) grants, whose effect is in the figures.
+
+    `damage`, `ehp`: shares (0-1) of the build's damage per second and effective hit points that go without it.
+    """
+
+    skill: str
+    source: str
+    damage: float
+    ehp: float
+
+
 class Stats(Model):
     """Output numbers under PoB's own names (TotalEHP, Life, FireResist ...), plus `DPS`; every one finite.
 
     Units: damage per second, hit points, percent for resistances, points for Spirit and attributes, per second for
     regeneration. Minion outputs carry the prefix "Minion.". A key that the engine did not produce is absent. `damage`
-    says where `DPS` comes from.
+    says where `DPS` comes from, `granted` which skills beside the blueprint's own are in the figures.
     """
 
     engine: EngineVersion
     values: dict[str, float] = Field(default_factory=dict)
     damage: DamageBreakdown = Field(default_factory=DamageBreakdown)
+    granted: list[GrantedEffect] = Field(default_factory=list)
 
     def get(self, key: str, default: float = 0.0) -> float:
         """Return the value, or the default when the engine gave none."""
@@ -132,18 +145,6 @@ CANNOT_PAY: Final = re.compile(r"do not have enough .* to use", re.IGNORECASE)
 """How the engine warns of a skill that costs more than there is of what it costs."""
 
 
-class GrantedEffect(Model):
-    """A skill that a worn item or a passive (`source`) grants, whose effect is in the figures.
-
-    `damage`, `ehp`: shares (0-1) of the build's damage per second and effective hit points that go without it.
-    """
-
-    skill: str
-    source: str
-    damage: float
-    ehp: float
-
-
 class Inspection(Model):
     """Everything the validator needs that is not a stat.
 
@@ -153,7 +154,6 @@ class Inspection(Model):
     `disabled_reason`: why the main skill cannot be used, or None.
     `dropped_nodes`: requested passives that are not allocated (not connected, unknown).
     `modelled`: whether the engine gives the main skill a rate at all.
-    `granted`: skills beside the blueprint's own whose effect is in the figures.
     """
 
     requirements: list[Requirement] = Field(default_factory=list)
@@ -166,7 +166,6 @@ class Inspection(Model):
     disabled_reason: str | None = None
     dropped_nodes: list[int] = Field(default_factory=list)
     modelled: bool = True
-    granted: list[GrantedEffect] = Field(default_factory=list)
 
     @property
     def unpaid(self) -> list[str]:

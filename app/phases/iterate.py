@@ -200,6 +200,6 @@ async def _give_up(ctx: PhaseContext, state: BuildState, reason: str) -> PhaseRe
 async def _guided(ctx: PhaseContext, state: BuildState) -> BuildState:
     if state.blueprint is None:
         return state
-    granted = state.inspection.granted if state.inspection is not None else []
+    granted = state.stats.granted if state.stats is not None else []
     guide = await measured_guide(ctx.engine, state.blueprint, ctx.demands, ctx.request.effort, granted)
     return changed(state, guide=guide)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.model.stats import Inspection
+from app.model.stats import Inspection, Stats
 from tests.pob.conftest import Child, Facts, rare
 
 pytestmark = pytest.mark.pob
@@ -32,10 +32,10 @@ def test_a_granted_skill_that_the_figures_hang_on_is_told(child: Child, facts: F
     for base, told in (("Attuned Wand", []), ("Chiming Staff", [("Sigil of Power", "Chiming Staff")])):
         blueprint["items"]["Weapon 1"] = rare("Weapon 1", base)
         child.build(blueprint)
-        whole = child.call("stats")["values"]
-        found = _inspect(child).granted
+        stats = Stats.model_validate(child.call("stats"))
+        found = stats.granted
         assert [(one.skill, one.source) for one in found] == told
-        assert child.call("stats")["values"] == whole, "nothing is left switched off"
+        assert Stats.model_validate(child.call("stats")) == stats, "nothing is left switched off"
     (sigil,) = found
     assert 0.05 < sigil.damage < 0.3
     assert sigil.ehp == 0.0

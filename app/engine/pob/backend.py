@@ -79,7 +79,8 @@ class PobBackend:
         found = self._call("stats", args)
         sources = [DamageSource.model_validate(source) for source in found["sources"]]
         damage = DamageBreakdown.of(sources, found.get("refusal"), found["states"])
-        return {"engine": self._version, "values": found["values"], "damage": damage.model_dump(mode="json")}
+        dealt = damage.model_dump(mode="json")
+        return {"engine": self._version, "values": found["values"], "damage": dealt, "granted": found["granted"]}
 
     def _load(self, args: dict[str, Any]) -> Any:
         """Give PoB the file in its dialect; reading it has bounded the texts that will be parsed line by line."""

@@ -33,6 +33,7 @@ MODULES = (
     "inert",
     "damage",
     "whatif",
+    "granted",
     "stats",
     "inspect",
     "facts_tree",

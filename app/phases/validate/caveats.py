@@ -45,7 +45,7 @@ async def unfinished(ctx: PhaseContext, reason: str) -> PhaseResult:
     state = judged(measured.state, case, []).state
     told = with_caveats(state, " ".join(part for part in (reason, left) if part))
     state = with_story(told, case, ctx.request.effort)
-    guide = await guide_to(ctx.engine.facts, case.blueprint, case.inspection.granted)
+    guide = await guide_to(ctx.engine.facts, case.blueprint, case.stats.granted)
     state = changed(state, guide=guide)
     return PhaseResult(changed(state, progress_label="unfinished"), Trigger.GAVE_UP, xml=measured.xml)
 

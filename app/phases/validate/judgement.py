@@ -45,7 +45,7 @@ class ValidatePhase:
         result = judged(state, case, assessed)
         if result.trigger is not Trigger.VALIDATED:
             return result
-        granted = case.inspection.granted
+        granted = case.stats.granted
         guide = await measured_guide(ctx.engine, case.blueprint, ctx.demands, ctx.request.effort, granted)
         return replace(result, state=changed(result.state, guide=guide))
 

@@ -166,38 +166,6 @@ local function unparsed(modifiers)
 	return found
 end
 
-local function has_buff(group)
-	for _, skill in ipairs(group.displaySkillList or {}) do
-		if skill.buffList and skill.buffList[1] then return true end
-	end
-	return false
-end
-
-local function measured()
-	local env = B.environment({})
-	B.calcs.perform(env)
-	return { damage = B.damage.total(env, {}) or 0, ehp = env.player.output.TotalEHP or 0 }
-end
-
--- Skills that items and passives grant and that are in the figures, with the share of these that goes without each.
-local function granted()
-	local found, all = list(), nil
-	for place, group in ipairs(B.skills.list()) do
-		if group.source and group.enabled and place ~= build.mainSocketGroup and has_buff(group) then
-			all = all or measured()
-			group.enabled = false
-			local without = measured()
-			group.enabled = true
-			local effect = data.skills[group.gemList[1].skillId]
-			local by = group.sourceItem and group.sourceItem.baseName or group.sourceNode and group.sourceNode.dn or ""
-			found[#found + 1] = { skill = effect and effect.name or "", source = by,
-				damage = all.damage > 0 and 1 - without.damage / all.damage or 0,
-				ehp = all.ehp > 0 and 1 - without.ehp / all.ehp or 0 }
-		end
-	end
-	return found
-end
-
 function B.ops.inspect()
 	B.need_build()
 	build.skillsTab:UpdateGlobalGemCountAssignments()
@@ -209,7 +177,7 @@ function B.ops.inspect()
 	table.sort(warnings)
 	return {
 		requirements = requirements(output), warnings = warnings, unparsed = unparsed(env.modDB), idle_gems = idle_gems(),
-		unusable = unusable(), granted = granted(),
+		unusable = unusable(),
 		points = points(output), dropped_nodes = B.tree.dropped(),
 		support_counts = { str = multipliers.RedSupportGems or 0, dex = multipliers.GreenSupportGems or 0, int = multipliers.BlueSupportGems or 0 },
 		disabled_reason = disabled_reason(env.player.mainSkill),
