@@ -192,7 +192,8 @@ class BuildFile:
     def monsters(self) -> dict[str, str]:
         """Skills by the minion that they bring, where Path of Building calls it something else."""
         parts = [(one.get("skillPart") or "", one.get("stat") or "") for one in self.root.iter("FullDPSSkill")]
-        return {part.partition(":")[0]: _skill(name.removesuffix(" Minion")) for part, name in parts if ":" in part}
+        named = ((part.partition(":")[0], re.sub(r"^\d+x ", "", name)) for part, name in parts if ":" in part)
+        return {monster: _skill(name.removesuffix(" Minion")) for monster, name in named}
 
     def supports(self, skill: str) -> set[str]:
         """Return the gems behind a skill in any of its groups."""

@@ -160,10 +160,10 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
     if kind == "minions":
         counted = _MINIONS.fullmatch(name)
         assert counted is not None
-        one = reader.file.minions.get(counted[2], {})
+        name = reader.file.monsters.get(counted[2], counted[2])
+        one = reader.file.minions.get(name, {})
         hits, impale = one.get("TotalDPS", 0.0), one.get("ImpaleDPS", 0.0)
         known = [int(counted[1] or 1) * dps for dps in (hits, hits + impale)]
-        name = counted[2]
     elif (counted := _MINIONS.fullmatch(name)) is not None and counted[2] in reader.file.minions:
         known = [reader.file.minions[counted[2]].get(key, 0.0) for key in _OF_KIND.get(kind, ())]
         known += [int(counted[1] or 1) * dps for dps in known]
