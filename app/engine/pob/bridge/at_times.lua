@@ -23,7 +23,7 @@ uncounted("SnipersMarkPlayer", "enemy_additional_critical_strike_multiplier_agai
 -- What a critical hit, and another one, put into an ailment before its magnitude, by the hand that deals it.
 local function sources(hand, ailment)
 	local hit, critical = 0, 0
-	for _, kind in ipairs({ "Physical", "Lightning", "Cold", "Fire", "Chaos" }) do
+	for _, kind in ipairs(B.damage_types) do
 		local least, most = hand[ailment .. kind .. "Min"], hand[ailment .. kind .. "Max"]
 		if least and most then
 			hit = hit + least + most

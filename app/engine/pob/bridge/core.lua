@@ -2,6 +2,7 @@
 local B = ...
 B.ops = {}
 B.loaded = false
+B.damage_types = { "Physical", "Fire", "Cold", "Lightning", "Chaos" }
 
 function B.refuse(message, ...)
 	error({ refused = select("#", ...) > 0 and message:format(...) or message }, 0)

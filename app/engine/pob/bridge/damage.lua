@@ -312,7 +312,7 @@ function damage.shares(list, figures)
 	for kind, share in pairs(found) do figures["DamageShare." .. kind] = share end
 end
 
-local TYPES = { "Physical", "Fire", "Cold", "Lightning", "Chaos" }
+local TYPES = B.damage_types
 
 -- What an attack's hit deals of each type PoB leaves with the hand that deals it; two hands take turns.
 function damage.hits_of_hands(output)

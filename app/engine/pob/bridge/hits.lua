@@ -3,7 +3,6 @@
 local B = ...
 local calcs = B.calcs
 local their_estimations = calcs.buildDefenceEstimations
-local TYPES = { "Physical", "Lightning", "Cold", "Fire", "Chaos" }
 local COUNTED = { "NumberOfMitigatedDamagingHits", "TotalNumberOfHits", "TotalEHP", "EHPSurvivalTime" }
 local MOST = 200
 
@@ -12,7 +11,7 @@ local function survived(actor, share)
 	local output, pools = actor.output, nil
 	for number = 1, MOST do
 		local damage, total = {}, 0
-		for _, kind in ipairs(TYPES) do
+		for _, kind in ipairs(B.damage_types) do
 			local amount = (output[kind .. "TakenHit"] or 0) * share
 			damage[kind] = amount > 0 and amount or nil
 			total = total + amount
