@@ -186,8 +186,8 @@ def _without(line: ItemLine) -> str:
 
 
 def _lower_tier(item: ShoppingItem) -> str:
-    lost = item.one_tier_lower
-    return f" · one tier lower: {_lost(lost)}" if lost is not None and lost.weight >= 0.01 else ""
+    told = _lost(item.one_tier_lower) if item.one_tier_lower is not None else ""
+    return f" · one tier lower: {told}" if told else ""
 
 
 def _lost(lost: Loss) -> str:

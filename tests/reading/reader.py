@@ -174,7 +174,8 @@ def _source(reader: Reader, text: str, of: str) -> Faults:
         known += [one for part in reader.file.parts for one in _lasting(part)]
     if kind in _DEALT:
         known += [one for one in reader.file.dealt.get(_DEALT[kind], []) if one <= 1.01 * max(known, default=one)]
-    of_main = name.split()[0] in {gem.split()[0] for gem in reader.file.main.gems[:1]}  # what a totem uses
+    main = reader.file.main.gems[0] if reader.file.main.gems else ""
+    of_main = name.split()[0] == main.split()[0] or (name == "Artillery" and "Ballista" in main)  # what a totem uses
     if name.partition(":")[0] not in reader.file.everything and not of_main:
         yield f"{name} is not in the file"
     if not any(abs(told - one) <= max(1.0, 0.01 * one) for one in known if one > 0):
@@ -322,7 +323,7 @@ def _shopping(reader: Reader, text: str, of: str) -> Faults:
         yield f"nothing is in {found['slot']}"
         return
     named = item.title + ", " + item.base if item.rarity == "UNIQUE" else f"{item.rarity.lower()} {item.base}"
-    if re.sub(r" \((?:common|rare|chase)\)$", "", found["name"]) != named:
+    if re.sub(r" \((?:common|rare|chase)(?:: [^)]*)?\)$", "", found["name"]) != named:
         yield f"{found['name']} is told, the file has {named}"
     if sorted((found["runes"] or "").split(", ") if found["runes"] else []) != sorted(item.runes):
         yield f"runes {found['runes']} are told, the file has {item.runes}"

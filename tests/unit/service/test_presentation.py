@@ -225,6 +225,8 @@ def test_the_shopping_list_says_what_carries_the_build() -> None:
         ),
         "The same lines at each gear tier: starter 1,200 DPS, 900 EHP · mid 5,000 DPS, 2,000 EHP",
     ]
+    little = item.model_copy(update={"one_tier_lower": Loss(damage=0.006, ehp=0.006)})
+    assert "one tier lower" not in shopping(GUIDE.model_copy(update={"shopping": [little]}))[0]
 
 
 @pytest.mark.parametrize(
