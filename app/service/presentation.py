@@ -125,7 +125,8 @@ def passives(guide: Guide) -> list[str]:
     found = [f"{step.point} {step.name}" for step in told if step.weapon_set != 2]
     ascendancy = [step.name for step in guide.ascendancy if step.kind in _MILESTONES]
     paid = sum(step.weapon_set != 2 for step in guide.passives)
-    lines = [f"{paid} points in order; with point: {', '.join(found)}"] if guide.passives else []
+    named = f"; with point: {', '.join(found)}" if found else ""
+    lines = [f"{paid} points in order{named}"] if guide.passives else []
     beside = [step.name for step in told if step.weapon_set == 2]
     lines += [f"Weapon set 2 instead of {len(guide.passives) - paid}: {', '.join(beside)}"] if beside else []
     return [*lines, f"Ascendancy: {', '.join(ascendancy)}"] if ascendancy else lines

@@ -281,12 +281,12 @@ def _one_more(reader: Reader, text: str, of: str) -> Faults:
 def _milestones(reader: Reader, text: str, of: str) -> Faults:
     other = _set_ids(reader, "2")
     plain = [one for one in reader.file.nodes if one.ascendancy is None and one.kind != "start" and one.id not in other]
-    count, found = 0, re.fullmatch(r"(\d+) points in order; with point: (.*)", text)
+    count, found = 0, re.fullmatch(r"(\d+) points in order(?:; with point: (.+))?", text)
     assert found is not None
     if int(found[1]) != len(plain):
         yield f"{found[1]} points are told, the file has {len(plain)}"
     left = sorted(one.name for one in plain if one.kind in ("notable", "keystone", "socket"))
-    told = re.findall(r"(\d+) (\D.*?)(?:, (?=\d)|$)", found[2])
+    told = re.findall(r"(\d+) (\D.*?)(?:, (?=\d)|$)", found[2] or "")
     for point, name in told:
         if int(point) <= count or int(point) > len(plain):
             yield f"point {point} does not follow point {count} of {len(plain)}"
@@ -668,7 +668,7 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "prose": (r".+?", _prose),
     "unchosen": (r".+?", _unchosen),
     "more": (r".+?", _one_more),
-    "milestones": (r"\d+ points in order; with point: .*", _milestones),
+    "milestones": (r"\d+ points in order(?:; with point: .+)?", _milestones),
     "step": (r"level \d+: .+", _gem_step),
     "item": (r"[\w ]+: .+", _shopping),
     "tiers": (r"\w+ [\d,]+ DPS, .*", _tiers),

@@ -12,7 +12,16 @@ from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, Passive
 from app.model.names import BuildStatus, GearTier, UniqueTier
 from app.model.record import BuildFailure
 from app.model.wishes import WishOutcome, WishState
-from app.service.presentation import as_markdown, as_text, build_name, loadouts, presentation_of, shopping, verdict
+from app.service.presentation import (
+    as_markdown,
+    as_text,
+    build_name,
+    loadouts,
+    passives,
+    presentation_of,
+    shopping,
+    verdict,
+)
 from app.service.view import view_of
 from tests.fakes.samples import a_complete_record, a_loadout, a_record, an_iterating_record
 
@@ -225,6 +234,8 @@ def test_the_shopping_list_says_what_carries_the_build() -> None:
         ),
         "The same lines at each gear tier: starter 1,200 DPS, 900 EHP · mid 5,000 DPS, 2,000 EHP",
     ]
+    plain = GUIDE.model_copy(update={"passives": GUIDE.passives[:1], "ascendancy": []})
+    assert passives(plain) == ["1 points in order"], "nothing is announced that does not follow"
     little = item.model_copy(update={"one_tier_lower": Loss(damage=0.006, ehp=0.006)})
     assert "one tier lower" not in shopping(GUIDE.model_copy(update={"shopping": [little]}))[0]
 
