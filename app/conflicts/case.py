@@ -171,11 +171,12 @@ def damage_shares(case: Case) -> dict[str, float]:
     return shares_by_type(lambda key: figure_of(case, key) or 0.0, case.stats.damage, own)
 
 
-_AILMENTS = (
+AILMENTS = (
     ("fire", DamageKind.IGNITE, "IgniteDPS"),
     ("chaos", DamageKind.POISON, "PoisonDPS"),
     ("physical", DamageKind.BLEED, "BleedDPS"),
 )
+"""Damaging ailments: the type of their damage, their kind, and the engine's name of what they deal per second."""
 
 
 def shares_by_type(
@@ -193,7 +194,7 @@ def shares_by_type(
     if of_hits > 0 and not any(hits.values()):
         return {}
     parts = {one: of_hits * hit / max(sum(hits.values()), 1.0) for one, hit in hits.items()}
-    for one, kind, ailment in _AILMENTS:
+    for one, kind, ailment in AILMENTS:
         parts[one] += told.get(kind, 0.0) if told else figure(ailment)
     sources = [one.dps for one in damage.sources if one.kind is DamageKind.DAMAGE_OVER_TIME]
     lasting = sum(sources) or figure("TotalDot")

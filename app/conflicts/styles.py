@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from app.conflicts.case import Case, WishVerdict, advice, damage_shares, figure_of, other_ascendancy
+from app.conflicts.case import AILMENTS, Case, WishVerdict, advice, damage_shares, figure_of, other_ascendancy
 from app.knowledge.gems import ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import (
     CRITICAL_CHANCE,
@@ -81,7 +81,7 @@ def _ailment(kind: DamageKind) -> Callable[[Case], Found]:
     return check
 
 
-_PARTS = {DamageKind.IGNITE: "IgniteDPS", DamageKind.POISON: "PoisonDPS", DamageKind.BLEED: "BleedDPS"}
+_PARTS = {kind: figure for _, kind, figure in AILMENTS}
 
 
 def _share(case: Case, *kinds: DamageKind) -> float | None:

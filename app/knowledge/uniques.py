@@ -70,10 +70,12 @@ _FIRST = re.compile(
 )
 _EMPTIES = re.compile(r"consume \d+% of your maximum (?:life|mana) flask charges", re.IGNORECASE)
 
+_PLAIN_ARMOUR = re.compile(r"can only use a normal body armour", re.IGNORECASE)
+
 _AT_A_PRICE = re.compile(
     r"after being damaged by an enemy hit, take damage equal"
     r"|is prevented, then that much life is lost"
-    r"|can only use a normal body armour|totems only use skills when you|cannot use (?:charms|warcries|life flasks)"
+    rf"|{_PLAIN_ARMOUR.pattern}|totems only use skills when you|cannot use (?:charms|warcries|life flasks)"
     r"|become ignited when you deal a critical hit, taking"
     r"|take .* when infernal flame reaches maximum"
     r"|grants skill: (?:demon form|into the breach)",
@@ -115,7 +117,7 @@ def is_paid_for_elsewhere(lines: Iterable[str]) -> bool:
 
 def allows_only_plain_armour(lines: Iterable[str]) -> bool:
     """Return whether a passive allows only a Normal body armour, one without affixes."""
-    return any("can only use a normal body armour" in line.lower() for line in lines)
+    return any(map(_PLAIN_ARMOUR.search, lines))
 
 
 def helps_at_times(lines: Sequence[str]) -> bool:

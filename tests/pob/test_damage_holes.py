@@ -383,10 +383,10 @@ def test_what_an_arrow_leaves_behind_hits_nobody(of: Of, gems: Gems, skill: str,
     assert left.get(DPS) == pytest.approx(arrow.get(DPS))
 
 
-@pytest.mark.parametrize(
-    ("style", "skill", "who"),
-    [("bleed", "Boneshatter", WARRIOR), ("poison", "Boneshatter", WARRIOR), ("ignite", "Fireball", CASTER)],
-)
+INFLICTED = [("bleed", "Boneshatter", WARRIOR), ("poison", "Boneshatter", WARRIOR), ("ignite", "Fireball", CASTER)]
+
+
+@pytest.mark.parametrize(("style", "skill", "who"), INFLICTED)
 def test_supports_for_an_ailment_bring_it_about(
     of: Of, gems: Gems, style: str, skill: str, who: dict[str, str]
 ) -> None:
@@ -433,14 +433,12 @@ def test_a_channelled_slam_ends_with_an_animation(of: Of, gems: Gems) -> None:
 OF_CRITICAL = "100% increased Magnitude of Damaging Ailments you inflict with Critical Hits"
 
 
-@pytest.mark.parametrize(
-    ("ailment", "skill", "who"),
-    [("Bleed", "Boneshatter", WARRIOR), ("Poison", "Boneshatter", WARRIOR), ("Ignite", "Fireball", CASTER)],
-)
+@pytest.mark.parametrize(("style", "skill", "who"), INFLICTED)
 def test_what_strengthens_ailments_of_critical_hits_strengthens_no_others(
-    of: Of, gems: Gems, ailment: str, skill: str, who: dict[str, str]
+    of: Of, gems: Gems, style: str, skill: str, who: dict[str, str]
 ) -> None:
     """Path of Building gives it every hit: 9,254 of a Pathfinder's 53,294 damage, with 7 % critical hits."""
+    ailment = style.capitalize()
     group = gems(skill, f"{ailment} III")
 
     def critical_share(stats: Stats) -> float:
@@ -454,7 +452,7 @@ def test_what_strengthens_ailments_of_critical_hits_strengthens_no_others(
     shares = []
     for chance in ("Never deal Critical Hits", "", "Your Hits are always Critical Hits"):
         plain, had = (of(group, who=who, ring=lines) for lines in ((chance,), (chance, OF_CRITICAL)))
-        (told,) = [source.dps for source in had.damage.sources if source.kind is DamageKind(ailment.lower())]
+        (told,) = [source.dps for source in had.damage.sources if source.kind is DamageKind(style)]
         without, every = (one.get(f"{ailment}MagnitudeEffect") for one in (plain, had))
         assert without < every
         share = critical_share(had)
