@@ -35,7 +35,8 @@ class Case:
     `nearest` is a skill like the main one that has a calculated rate, looked for when the main one has none.
     `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any. `gems` and `nodes` are
     the engine's by id, `things` what has a name by comparable name and `uniques` the unique items, where something was
-    asked for by name. `imported`: somebody else's file, of which nobody wished anything.
+    asked for by name. `imported`: somebody else's file, of which nobody wished anything. `newest_tree` is the version
+    of the passive tree that new builds have.
     """
 
     blueprint: Blueprint
@@ -53,6 +54,7 @@ class Case:
     things: Mapping[str, Sequence[Thing]] = field(default_factory=dict)
     uniques: Sequence[UniqueFact] = ()
     imported: bool = False
+    newest_tree: str = ""
 
     @cached_property
     def never(self) -> Mapping[str, str]:
@@ -154,6 +156,7 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
         things=await things_of(engine.facts) if invariants.get("with") else {},
         uniques=await engine.facts.uniques() if invariants.get("with") else (),
         imported=state.origin == "imported",
+        newest_tree=engine.version.tree_version,
     )
     main = case.main_gem
     return replace(case, skill_weapons=frozenset(weapon_words(main)) if main is not None else frozenset())

@@ -33,6 +33,16 @@ def points_within_level(case: Case) -> list[BuildConflict]:
     return [conflict(_TREE, Severity.BLOCKING, "passives", message, ways, points_used)]
 
 
+def tree_of_today(case: Case) -> list[BuildConflict]:
+    """The passives are those of the newest tree; a file that was made on an older one keeps it, figures and all."""
+    tree = case.stats.engine.tree_version
+    if not case.newest_tree or tree == case.newest_tree:
+        return []
+    message = f"The passive tree is {tree}, an older one than {case.newest_tree}: today's passives may be others."
+    seen = Evidence(required=case.newest_tree, available=tree)
+    return [conflict(_TREE, Severity.WARNING, "older", message, [], seen)]
+
+
 def weapon_set_points(case: Case) -> list[BuildConflict]:
     """At most as many passives belong to one weapon set as quests gave points: somebody's own may have had all 24."""
     most = QUEST_PASSIVE_POINTS if case.imported else case.demands.floors.weapon_set_points

@@ -91,6 +91,8 @@ def _points(conflict: BuildConflict) -> str | None:
             return f"take back {-missing:.0f} ascendancy points"
         case "unspent" if missing is not None:
             return f"spend {missing:.0f} more points on passives beside the tree"
+        case "older":
+            return "choose today's tree in Path of Building's Tree tab, and see which passives are lost"
         case "passives" | "weapon_set" if missing is not None:
             return f"take back {missing:.0f} passives at the ends of branches"
         case _:

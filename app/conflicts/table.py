@@ -15,6 +15,7 @@ from app.conflicts.points import (
     no_point_unspent,
     passives_connected,
     points_within_level,
+    tree_of_today,
     weapon_set_points,
 )
 from app.conflicts.requirements import (
@@ -50,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     asked_for,
     nothing_excluded,
     # points
+    tree_of_today,
     points_within_level,
     weapon_set_points,
     passives_connected,

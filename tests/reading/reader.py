@@ -33,6 +33,8 @@ class Reader:
     read: int = 0
     own: str = ""
     """The option that the line at hand is about, which its reason may name."""
+    known_to_owner: bool = False
+    """Somebody's own file: what was in it before need not be told."""
 
     def whole(self) -> list[str]:
         """Read every line of every section and return the faults."""
@@ -43,10 +45,10 @@ class Reader:
                 continue
             for line in lines:
                 self.read += 1
-                self.faults += [f"{title}: {line!r}: {fault}" for fault in self._line(kinds, line)]
-        return [*self.faults, *self._missing()]
+                self.faults += [f"{title}: {line!r}: {fault}" for fault in self.line(kinds, line)]
+        return self.faults if self.known_to_owner else [*self.faults, *self._missing()]
 
-    def _line(self, kinds: Sequence[str], line: str) -> list[str]:
+    def line(self, kinds: Sequence[str], line: str) -> list[str]:
         for kind in kinds:
             if (match := pattern(kind).fullmatch(line)) is not None:
                 self.own = line.partition(" - ")[0]
@@ -442,6 +444,9 @@ def _asked(reader: Reader, text: str, of: str) -> Faults:
         yield "no kind of wish that is known"
         return
     wish, reached = found["wish"], found["reached"]
+    if body.startswith(_REFINED):
+        yield from _refined(reader, mark, reached)
+        return
     if mark == "-":
         if not reached.startswith("no effect; "):
             yield "a wish without effect does not say so"
@@ -450,6 +455,51 @@ def _asked(reader: Reader, text: str, of: str) -> Faults:
     if (mark == "✗") is not (nearest != reached):
         yield f"{mark} stands before {reached!r}"
     yield from (_target if _TARGET.fullmatch(wish) else _named_wish)(reader, wish, nearest, mark == "✓")
+
+
+_REFINED = ("15% more ", "left as it is")
+_GAINS = re.compile(r"([+-][\d.]+) % effective hit points, ([+-][\d.]+) % damage; \d+ changes?")
+
+
+def _refined(reader: Reader, mark: str, reached: str) -> Faults:
+    """What a refinement was for: its gains are those of "Changes", and what was to be left was."""
+    changes = reader.sections.get("Changes", [])
+    if (mark == "✓") is not (reached == "untouched" or reached in changes):
+        yield f"{mark} stands before {reached!r}, the changes are {changes[:1]}"
+
+
+def _gained(reader: Reader, text: str, of: str) -> Faults:
+    """Gains in percent are what the figures before and after, told below, come to; those after are the file's."""
+    found, lines = _GAINS.fullmatch(text), "\n".join(reader.sections["Changes"])
+    assert found is not None
+    for told, name, key in ((found[1], "effective hit points", "TotalEHP"), (found[2], "DPS", "")):
+        pair = re.search(rf"^{name}: ([\d,]+) → ([\d,]+)$", lines, re.MULTILINE)
+        if pair is None:
+            yield f"{name} before and after are not told"
+            continue
+        before, after = (float(one.replace(",", "")) for one in pair.groups())
+        yield from reader.number(pair[2], reader.figure(key)) if key else _dps(reader, pair[2], "")
+        if abs(100 * (after / before - 1) - float(told)) > 0.05 + 150 / before:
+            yield f"{told} % is told, {before} → {after} is {100 * (after / before - 1):+.1f} %"
+
+
+def _caveat(reader: Reader, text: str, of: str) -> Faults:
+    """A caveat that is told again."""
+    yield from reader.line(GRAMMAR["Caveats"], text)
+
+
+def _worn_now(reader: Reader, text: str, of: str) -> Faults:
+    """An item of the changes, as it is in the file: "Slot: before → rare Base: line; line (lever: gains)"."""
+    found = re.fullmatch(r"([\w ]+): .+ → (\w+ .+?): (.+) \(\w+: .+\)", text)
+    assert found is not None
+    item = reader.file.items.get(found[1])
+    if item is None or f"{item.rarity.lower()} {item.base}" != found[2]:
+        yield f"{found[2]} is told, the file has {item}"
+        return
+    runes = re.findall(r"(\w[\w' ]+) in a socket", found[3])
+    if sorted(runes) != sorted(item.runes):
+        yield f"runes {runes} are told, the file has {item.runes}"
+    yield from _affixes(item, "; ".join(one for one in found[3].split("; ") if not one.endswith(" in a socket")))
 
 
 def _reached(reader: Reader, what: str) -> float | None:
@@ -676,6 +726,9 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "worn": (r".+?", _consumables),
     "kept": (r".+?", _kept_on),
     "count": (r"\d+", _nodes_count),
+    "gained": (_GAINS.pattern.replace("(", "(?:"), _gained),
+    "caveat": (r".+", _caveat),
+    "worn_now": (r"[\w ]+: .+ → .+: .+ \(\w+: .+\)", _worn_now),
     "asked": (r"[✓✗?-] .+", _asked),
     "part": (r"\d+", _over_time),
     "shares": (r"\d+% \w+(?:(?:, | and )\d+% \w+)*", _shares),

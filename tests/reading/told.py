@@ -79,7 +79,14 @@ def faults_in(told: Told, file: BuildFile) -> list[str]:
         for way in race.get("contenders", [])
         for one in (*way["figures"], *way["by_ascendancy"].values(), *way["by_defence"].values())
     ]
-    return [*Reader(file, sections, drafts).whole(), *stale, *_alike(told, sections, file)]
+    reader = Reader(file, sections, drafts, known_to_owner=_is_own(told))
+    return [*reader.whole(), *stale, *_alike(told, sections, file)]
+
+
+def _is_own(told: Told) -> bool:
+    """Say whether the build is somebody's own file, or a change to one."""
+    state = yaml.safe_load(told.state) or {}
+    return state.get("origin") == "imported" or state.get("refinement") is not None
 
 
 async def faults_of(engine: Engine, told: Told) -> list[str]:
@@ -176,6 +183,9 @@ def _alike(told: Told, sections: dict[str, list[str]], file: BuildFile) -> list[
         if sub.get("decision")
     }
     lines = [f"{name}: {built['name']} - {built['reason']}" for name, built in decided.items() if built]
+    read = [line for line in sections.get("Decisions", []) if line.endswith(" - read from the file")]
+    if read and len(read) == len(decided):  # nothing was decided on
+        lines = read
     if sorted(lines) != sorted(sections.get("Decisions", [])):
         faults.append(f"the state decides otherwise: {lines}")
     asked = sections.get("Asked and reached", [])

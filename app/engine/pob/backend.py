@@ -80,7 +80,8 @@ class PobBackend:
         sources = [DamageSource.model_validate(source) for source in found["sources"]]
         damage = DamageBreakdown.of(sources, found.get("refusal"), found["states"])
         dealt = damage.model_dump(mode="json")
-        return {"engine": self._version, "values": found["values"], "damage": dealt, "granted": found["granted"]}
+        engine = {**self._version, "tree_version": found["tree"]}  # a file may be of an older tree, and stays on it
+        return {"engine": engine, "values": found["values"], "damage": dealt, "granted": found["granted"]}
 
     def _load(self, args: dict[str, Any]) -> Any:
         """Give PoB the file in its dialect; reading it has bounded the texts that will be parsed line by line."""

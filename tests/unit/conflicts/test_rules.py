@@ -77,6 +77,14 @@ def test_at_level_28_a_build_of_ours_has_the_points_of_four_quests_and_nobody_mo
     assert {name: verdict for name, verdict in found.items() if name.startswith("tree_overflow")} == expected
 
 
+@pytest.mark.parametrize(("newest", "expected"), [("0_5", {}), ("0_6", {"tree_overflow/older": WARNING}), ("", {})])
+def test_an_older_passive_tree_is_told(case: MakeCase, newest: str, expected: dict[str, Severity]) -> None:
+    built = case(newest_tree=newest)
+    assert verdicts(built) == expected
+    told = [one.message for one in find_conflicts(built)]
+    assert told == ["The passive tree is 0_5, an older one than 0_6: today's passives may be others."] * len(expected)
+
+
 @pytest.mark.parametrize(("used", "expected"), [(24, {}), (25, {"tree_overflow/weapon_set": BLOCKING})])
 def test_weapon_set_points(case: MakeCase, used: int, expected: dict[str, Severity]) -> None:
     assert verdicts(case(points={"used_set2": used})) == expected
