@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.conflicts.case import Case
+from app.conflicts.resources import main_skill_sustained
 from app.core.config import Settings
 from app.core.ids import BuildId
 from app.engine.base import Engine
 from app.engine.files.loadouts import loadout_of
 from app.model.blueprint import Allocate, Blueprint, Deallocate, PassiveNode
-from app.model.demands import demands_of, points_by
+from app.model.constraints import InvariantSet
+from app.model.demands import demands_of, earned_points
 from app.model.guide import FINAL, LEVELLING, Loadout
 from app.model.names import Effort, Trigger
 from app.model.record import BuildRecord, BuildRequest
@@ -70,6 +73,7 @@ class Seen:
     stats: Stats
     inspection: Inspection
     problems: list[str]
+    unpaid: list[str]
 
     @property
     def faults(self) -> list[str]:
@@ -79,10 +83,13 @@ class Seen:
         found += [f"dropped {node}" for node in self.inspection.dropped_nodes]
         lacking = [one for one in self.inspection.requirements if one.required > one.available]
         found += [f"{one.source} {one.attribute} {one.required} > {one.available}" for one in lacking]
+        if self.told.title.startswith(LEVELLING):
+            found += [f"not told: {one}" for one in self.unpaid if one not in self.told.caveats]
         if self.inspection.disabled_reason:
             found.append(self.inspection.disabled_reason)
-        if self.told.title.startswith(LEVELLING) and self.inspection.points["used"] != points_by(self.told.level):
-            found.append(f"{self.inspection.points['used']} points, {points_by(self.told.level)} there are")
+        points, there = self.inspection.points, earned_points(self.told.level, self.inspection.points)
+        if self.told.title.startswith(LEVELLING) and points["used"] != there:
+            found.append(f"{points['used']} points, {there} there are")
         for name, told, is_so in (
             ("DPS", self.told.dps or 0.0, self.stats.dps or 0.0),
             ("EHP", self.told.ehp, self.stats.get(EHP)),
@@ -99,7 +106,11 @@ async def seen(engine: Engine, xml: bytes, told: Loadout) -> Seen:
         report = await session.load(loadout_of(xml, told.title, told.level))
         stats, inspection = await session.stats(), await session.inspect()
         problems = [*report.problems, *(f"dropped {node}" for node in report.dropped_nodes)]
-        return Seen(told, await session.blueprint(), stats, inspection, problems)
+        made = await session.blueprint()
+    bases = {base.name: base for base in await engine.facts.bases()}
+    demands = demands_of(InvariantSet(), BuildRequest(prompt="whoever", level=told.level))
+    unpaid = [one.message for one in main_skill_sustained(Case(made, stats, inspection, demands, bases=bases))]
+    return Seen(told, made, stats, inspection, problems, unpaid)
 
 
 def passives(one: Seen, state: BuildState) -> list[int]:
@@ -159,7 +170,7 @@ async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[P
     order = [held.get(node.id, node) for node in finished.nodes if node.id in graph.nodes][:points]
     async with ctx.engine.session() as session:
         await session.build(one.blueprint)
-        incumbent = Incumbent(session, one.blueprint, level_objective(ctx))
+        incumbent = await Incumbent.open(replace(ctx, session=session, blueprint=one.blueprint), level_objective(ctx))
         await incumbent.commit([Deallocate(nodes=[node for node in held if node in graph.nodes])])
         bare = incumbent.blueprint
         await incumbent.commit([Allocate(nodes=order)])

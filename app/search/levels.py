@@ -99,8 +99,15 @@ def level_demands(demands: Demands, level: int) -> Demands:
 
 
 def level_objective(ctx: SearchContext) -> Objective:
-    """Return what counts at the context's level: what counts for a build of ours there, resistances left to luck."""
-    return objective_for(ctx).without(Guard.RESISTANCE)
+    """Return what counts at the context's level: what counts for a build of ours there, resistances left to luck.
+
+    Of what was asked only the type of damage counts, which the skill has to have. Figures, layers of defence and
+    styles were asked of the finished build: with plain gear they are out of reach, and working towards them would
+    cost damage and effective hit points.
+    """
+    own = [one for one in ctx.invariants.invariants if one.field == "damage_type"]
+    plain = replace(ctx, invariants=changed(ctx.invariants, invariants=own))
+    return objective_for(plain).without(Guard.RESISTANCE)
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,7 @@ class LevelSearch:
         begun = self.draft.blueprint
         graph = self.graph if outer is None else self.graph.only(outer)
         await self.ctx.session.build(begun)
-        incumbent = Incumbent(self.ctx.session, begun, level_objective(self.ctx))
+        incumbent = await Incumbent.open(replace(self.ctx, blueprint=begun), level_objective(self.ctx))
         await incumbent.commit([Deallocate(nodes=[node.id for node in begun.nodes if node.id in self.graph.nodes])])
         await incumbent.learn_requirements()
         search = self._search(incumbent, graph, inner)
@@ -246,8 +253,8 @@ class LevelSearch:
         changes: list[Change] = await shared_gear(self.ctx, blueprint)
         changes.append(Allocate(nodes=self._taken_first()))
         await self.ctx.session.apply(changes)
-        incumbent = Incumbent(self.ctx.session, apply_changes(blueprint, changes), level_objective(self.ctx))
-        await incumbent.measure()
+        here = replace(self.ctx, blueprint=apply_changes(blueprint, changes))
+        incumbent = await Incumbent.open(here, level_objective(here))
         await incumbent.learn_requirements()
         return incumbent
 

@@ -86,7 +86,7 @@ async def test_every_prefix_is_valid_and_near_the_best_of_its_size(
     ratios: list[float] = []
     for one in found[:-1]:  # every figure is told before anything is asserted
         tree = await compared(ctx, one, one.told.points)
-        print(f"  {one.told.level}: {one.told.skill}, greedy {tree}; {one.told.why}")
+        print(f"  {one.told.level}: {one.told.skill}, greedy {tree}; {' '.join([one.told.why, *one.told.caveats])}")
         faults += [f"{one.told.title}: {tree} of a greedy tree"] if tree.ratio < LEAST else []
         ratios.append(tree.ratio)
     together = math.prod(ratios) ** (1 / len(ratios))

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.conflicts.case import Case
+from app.conflicts.resources import main_skill_sustained
 from app.core.errors import BadImport, EngineError, InvalidTransition
 from app.core.spans import SpanKind, span
 from app.engine.files.loadouts import with_loadouts, without_levelling
@@ -24,7 +26,7 @@ from app.phases.validate.judgement import measured_afresh
 from app.search.base import plan_of
 from app.search.gear.legality import shopping_list
 from app.search.levelling import characters_of, nested
-from app.search.levels import LEVELS, LevelDraft
+from app.search.levels import LEVELS, LevelDraft, level_demands
 from app.search.sessions import USUAL, Sharing, open_parallel
 
 _log = logging.getLogger(__name__)
@@ -89,7 +91,8 @@ class WithLoadouts:
             files[title_at(draft.level)] = file
             exact = exact and _unspent(inspection.points, draft.level) == 0
             loadout = await _told(ctx, draft, stats, inspection)
-            told.append(changed(loadout, changes=changes_at(draft, before, nodes)))
+            short = [one.message for one in main_skill_sustained(await _case(ctx, draft, stats, inspection))]
+            told.append(changed(loadout, changes=changes_at(draft, before, nodes), caveats=[*loadout.caveats, *short]))
         last = LevelDraft(state.blueprint.level, finished, [], [], True, "the finished build")
         whole = await _told(ctx, last, state.stats, Inspection())
         told.append(changed(whole, title=f"{FINAL} {last.level}", changes=changes_at(last, drafts[-1], nodes)))
@@ -144,6 +147,12 @@ def in_levelling_order(finished: Blueprint, last: LevelDraft, nodes: Mapping[int
 
 def _unspent(points: Mapping[str, int], level: int) -> int:
     return earned_points(level, points) - points.get("used", 0)
+
+
+async def _case(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Case:
+    """Return the draft as the rules look at it, who are asked only how its skill is paid for."""
+    bases = {base.name: base for base in await ctx.engine.facts.bases()}
+    return Case(draft.blueprint, stats, inspection, level_demands(ctx.demands, draft.level), bases=bases)
 
 
 async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Loadout:

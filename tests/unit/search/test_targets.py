@@ -18,6 +18,7 @@ from app.model.sub_problems import Constraint
 from app.search.base import SearchContext
 from app.search.gear.loadout import optimise_gear
 from app.search.incumbent import Incumbent
+from app.search.levels import level_objective
 from app.search.objective import (
     METRICS,
     TARGET_WEIGHT,
@@ -107,6 +108,19 @@ def test_a_damage_type_that_was_asked_for_is_worked_towards(
     version = changed(ctx.engine.version, estimate=estimate)
     monkeypatch.setattr(type(ctx.engine), "version", property(lambda _: version))
     assert objective_for(ctx).targets == targets
+
+
+def test_on_the_way_only_the_damage_type_counts_of_what_was_asked(context: Context) -> None:
+    """A ranger's trees for level 50 gave a seventh of the damage away for the evasion of a finished build."""
+    types = Invariant(field="damage_type", value=["cold"], provenance=Provenance.EXPLICIT, reason="prompt")
+    layer = Invariant(field="defence", value=["evasion"], provenance=Provenance.EXPLICIT, reason="prompt")
+    wishes = [types, layer, *asked(life=3000, ehp=90_000, mana_cost=30).invariants]
+    ctx = replace(context(World()), invariants=InvariantSet(invariants=wishes))
+    here, there = level_objective(ctx), objective_for(ctx)
+    assert set(there.targets) > {"Life", "DamageType.cold"}
+    assert set(here.targets) == {"DamageType.cold"}
+    assert here.ceilings == {}
+    assert here.floors.ehp.least == ctx.demands.floors.ehp.least < there.floors.ehp.good
 
 
 def test_the_price_of_an_urged_target_does_not_level_off() -> None:
