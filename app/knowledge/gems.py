@@ -15,13 +15,15 @@ _COLOUR_TAGS = {"strength": "str", "dexterity": "dex", "intelligence": "int"}
 _NOT_A_HIT = frozenset({"herald", "aura", "curse", "mark", "banner", "invocation", "warcry", "persistent"})
 _STYLE_TAGS = {
     "damage_over_time": frozenset({"damageovertime", "degenonlyspelldamage"}),
-    "poison": frozenset({"chaos", "poison"}),
-    "bleed": frozenset({"physical"}),
-    "ignite": frozenset({"fire"}),
     "critical": frozenset({"attack", "spell"}),
     "channelling": frozenset({"channelling", "channel"}),
     "ballista": frozenset({"totemsareballistae"}),
 }
+INFLICTED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"poison": ("chaos", "physical"), "bleed": ("physical",), "ignite": ("fire",)}
+)
+"""Damage types of the hits that an ailment's damage comes of."""
+
 _SET_OFF = frozenset({"triggered", "inbuilttrigger", "trigger", "meta"})
 
 WAITING = "waiting"
@@ -161,9 +163,11 @@ def is_spell(gem: GemFact) -> bool:
 
 
 def has_style(gem: GemFact, style: str) -> bool:
-    """Say whether a skill is played in a way that was asked for."""
+    """Say whether a skill is played in a way that was asked for: one whose hits can poison is played as poison."""
     if style == "spell":
         return is_spell(gem)
+    if style in INFLICTED_BY:
+        return style in tags(gem) or not set(INFLICTED_BY[style]).isdisjoint(dealt(gem))
     return bool(tags(gem) & _STYLE_TAGS.get(style, frozenset({style.replace("_", "")})))
 
 

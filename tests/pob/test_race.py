@@ -67,6 +67,23 @@ async def test_what_waits_for_something_is_built_only_by_name(fresh: ProcessEngi
     assert not {"Detonate Dead", "Raise Zombie"} & caster
 
 
+async def test_a_word_cuts_the_field_as_far_as_any_skill_has_it(fresh: ProcessEngine) -> None:
+    """Found on "poison huntress amazon spear": chaos was guessed of it, which only Toxic Domain deals, and it waits.
+
+    Without a single skill that had all of the words there was no race, and what waits was built: 6,234 damage.
+    """
+    fields = {
+        prompt: [one.name for one in await offers(fresh, BuildRequest(prompt=prompt, level=90))]
+        for prompt in ("poison huntress spear", "wither huntress spear", "cold warrior mace", "minion huntress spear")
+    }
+    for name in ("Twister", "Rake", "Whirling Slash"):
+        assert f"{name} with spear and shield" in fields["poison huntress spear"]
+        assert f"{name} with spear and shield" in fields["wither huntress spear"]
+    assert "Boneshatter with two hand mace" in fields["cold warrior mace"]
+    assert "Skeletal Arsonist with spear and shield" in fields["minion huntress spear"]
+    assert not any("Toxic Domain" in name for names in fields.values() for name in names)
+
+
 @pytest.mark.parametrize("prompt", ["minion build", "cold monk"])
 async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_path: Path, prompt: str) -> None:
     race, wrong = await raced(pob_path, tmp_path, prompt)

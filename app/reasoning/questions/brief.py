@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
-from app.knowledge.gems import ELEMENTS
+from app.knowledge.gems import ELEMENTS, INFLICTED_BY
 from app.knowledge.named import Named, named_in
 from app.knowledge.vocabulary import ClassTaste, Preferences, preferences, vocabulary
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
@@ -100,9 +100,14 @@ class Brief:
 
     @cached_property
     def damage_types(self) -> list[str]:
-        """The damage types asked for, "elemental" as the three elements."""
+        """The damage types asked for, "elemental" as the three elements.
+
+        Where they were only guessed, those of which the ailment that was asked for comes as well: physical hits poison.
+        """
         wanted = self.listed("damage_type")
-        return [one for kind in wanted for one in (ELEMENTS if kind == "elemental" else (kind,))]
+        found = [one for kind in wanted for one in (ELEMENTS if kind == "elemental" else (kind,))]
+        styles = [] if self.explicit("damage_type") else self.listed("style")
+        return list(dict.fromkeys([*found, *(one for style in styles for one in INFLICTED_BY.get(style, ()))]))
 
     @cached_property
     def weapons(self) -> list[str]:

@@ -193,13 +193,13 @@ RIDDEN = frozenset({"Rhoa Mount"})
 def ways(brief: Brief, most: int) -> list[Option]:
     """Return up to `most` skills with what to hold that the user's words allow, those that fit best first.
 
-    Words cut the field: damage type, weapon and style that were asked for are had by all that start. Where there are
-    fewer skills, further things to hold for the best of them join in. Left out is what would win by a figure that
-    nobody plays: monsters that must first be found, skills that wait for Glory or get too hot; and objects that must be
-    broken, companions that are ridden, skills that only an item grants, and what is awkward to use, unless players of
-    the class are known to build on it.
+    Words cut the field: damage type, weapon and style that were asked for are had by all that start, or as much of it
+    as any skill has. Where there are fewer skills, further things to hold for the best of them join in. Left out is
+    what would win by a figure that nobody plays: monsters that must first be found, skills that wait for Glory or get
+    too hot; and objects that must be broken, companions that are ridden, skills that only an item grants, and what is
+    awkward to use, unless players of the class are known to build on it.
     """
-    fitting, named = _as_asked(brief, [o for o in _ranked(brief) if _is_allowed(brief, o)]), brief.explicit("weapon")
+    fitting, named = _as_asked(brief, _nearest(brief)), brief.explicit("weapon")
     offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]
     if named:  # one skill can be used with all that was asked for, another with a part of it
         hands = max((asked_in(brief, held[0]) for _, held in offered), default=0)
@@ -217,15 +217,33 @@ def _as_asked(brief: Brief, fitting: list[Judgement]) -> list[Judgement]:
     return [one for one in fitting if of[one.gem.id] == max(of.values())]
 
 
-def _is_allowed(brief: Brief, judged: Judgement) -> bool:
-    points, wanted = judged.points, set(brief.damage_types)
-    typed = brief.sure("damage_type") and not (is_minion(judged.gem) and not brief.explicit("damage_type"))
-    if typed and not wanted & set(dealt(judged.gem)):
-        return False
-    if brief.explicit("weapon") and points["weapon"] < 0:
-        return False
-    if brief.explicit("style") and points["style"] < 0:
-        return False
+def _nearest(brief: Brief) -> list[Judgement]:
+    """Return the skills that can be raced and have all that was asked for, or as much of it as any has.
+
+    No mace skill deals cold damage, and no spear skill calls minions: which of the words weigh more is as everywhere,
+    and whether passives, supports or gear bring the rest about is for the race to measure.
+    """
+    playable = [one for one in _ranked(brief) if _is_playable(brief, one)]
+    prices = {one.gem.id: _missed(brief, one) for one in playable}
+    return [one for one in playable if prices[one.gem.id] == min(prices.values())]
+
+
+_GUESS = 0.25
+"""Share of its price that a damage type has which nobody asked for, and another word points to."""
+
+
+def _missed(brief: Brief, judged: Judgement) -> float:
+    """Return the price, in points, of what a skill has not of what was asked for, or is guessed of its damage type."""
+    weights = {
+        "damage type": 1.0 if brief.explicit("damage_type") else _GUESS if brief.sure("damage_type") else 0.0,
+        "weapon": 1.0 if brief.explicit("weapon") else 0.0,
+        "style": 1.0 if brief.explicit("style") else 0.0,
+    }
+    return sum(weight * max(0.0, -judged.points[topic]) for topic, weight in weights.items())
+
+
+def _is_playable(brief: Brief, judged: Judgement) -> bool:
+    points = judged.points
     if judged.gem.monsters or waits(judged.gem) or called_by(judged.gem):
         return False
     known = points["experience"] >= KNOWN
