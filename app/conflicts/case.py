@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from app.engine.base import Engine
+from app.knowledge.exclusions import granted_by
 from app.knowledge.feasibility import impossible, lines_of
 from app.knowledge.gems import DAMAGE_TYPES, dealt, is_minion
 from app.knowledge.things import Thing, things_of
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import weapon_words
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion, conflict_id
@@ -160,6 +162,16 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
     )
     main = case.main_gem
     return replace(case, skill_weapons=frozenset(weapon_words(main)) if main is not None else frozenset())
+
+
+def granted_skills(case: Case) -> dict[str, str]:
+    """Return the skills that worn items and passives grant, by comparable name, with who grants them."""
+    bases = [case.bases.get(item.base) for item in case.blueprint.items.values()]
+    texts = [line for base in bases if base is not None for line in base.implicits]
+    texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
+    passives = [case.nodes[node.id] for node in case.blueprint.nodes if node.id in case.nodes]
+    found = {phrase(skill): f"granted by {node.name}" for node in passives for skill in granted_by(node.mods)}
+    return found | {phrase(skill): "granted by an item" for skill in granted_by(texts)}
 
 
 def figure_of(case: Case, key: str) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from app.conflicts.case import Case, WishVerdict, advice
-from app.knowledge.exclusions import Exclusions, granted_by
+from app.conflicts.case import Case, WishVerdict, advice, granted_skills
+from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.vocabulary import vocabulary
@@ -76,7 +76,7 @@ def with_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     """Return whether a named thing is in the file, whatever kind of thing it is."""
     text = str(value)
     known = case.things.get(phrase(text), ())
-    granted = _granted(case).get(phrase(text))
+    granted = granted_skills(case).get(phrase(text))
     where = next((place for thing in known if (place := _place(case, thing)) is not None), granted)
     if where is not None:
         return WishVerdict(f"with {text}", text, where, True)
@@ -113,16 +113,6 @@ def _used(case: Case) -> Iterator[tuple[Gem, Gem]]:
         for gem in group.gems:
             if group.enabled and gem.enabled:
                 yield group.gems[0], gem
-
-
-def _granted(case: Case) -> dict[str, str]:
-    """Return the skills that worn items and passives grant, by comparable name, with who grants them."""
-    bases = [case.bases.get(item.base) for item in case.blueprint.items.values()]
-    texts = [line for base in bases if base is not None for line in base.implicits]
-    texts += [item.text for item in case.blueprint.items.values() if item.text is not None]
-    passives = [case.nodes[node.id] for node in case.blueprint.nodes if node.id in case.nodes]
-    found = {phrase(skill): f"granted by {node.name}" for node in passives for skill in granted_by(node.mods)}
-    return found | {phrase(skill): "granted by an item" for skill in granted_by(texts)}
 
 
 def _why_not(case: Case, thing: Thing) -> str:
@@ -227,7 +217,7 @@ def _gems_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
         else:
             yield gem.name, advice("leave_out", _SCALING, Demand.DROP_SUPPORT, f"leave {gem.name} out", values)
     facts = {phrase(fact.name): fact for fact in case.gems.values() if fact.kind == "active"}
-    for granted in sorted(_granted(case)):
+    for granted in sorted(granted_skills(case)):
         fact = facts.get(granted) or GemFact(id=granted, name=granted, kind="active")
         if gone.gem(fact):
             text = f"items that do not grant {fact.name}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.conflicts.case import Case, advice, conflict
+from app.conflicts.case import Case, advice, conflict, granted_skills
 from app.conflicts.items import slots_with_room
-from app.knowledge.gems import level_required
+from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND
 from app.model.conflicts import BuildConflict, Details, Evidence, Suggestion
@@ -235,6 +236,28 @@ def gems_within_level(case: Case) -> list[BuildConflict]:
     known = {gem.gem_id: fact for gem in gems if (fact := case.gems.get(gem.gem_id)) is not None}
     late = [fact for _, fact in sorted(known.items()) if level_required(fact) > case.level]
     return [*above, *(_too_early(fact.name, level_required(fact), case.level) for fact in late)]
+
+
+def skills_to_be_had(case: Case) -> list[BuildConflict]:
+    """Every skill is cut from a gem, bound as a monster, or granted by what is worn or allocated.
+
+    A Monk threw the Concoctions that only passives of the Pathfinder grant. Somebody's own file has what it has.
+    """
+    known = any(can_be_cut(fact) for fact in case.gems.values())  # an estimate tells of no gem how it is had
+    groups = [] if case.imported or not known else [one for one in case.blueprint.groups if one.enabled and one.gems]
+    facts = [fact for one in groups if (fact := case.gems.get(one.gems[0].gem_id)) is not None]
+    had = granted_skills(case)
+    lacking = [f for f in facts if not (f.kind != "active" or can_be_cut(f) or f.monsters or phrase(f.name) in had)]
+    return [_not_had(fact.name, case.main_skill == fact.name) for fact in lacking]
+
+
+def _not_had(name: str, is_main: bool) -> BuildConflict:
+    values = Details(gem=name, excluded=name)
+    ways = [advice("leave_out", _DELIVERY, Demand.DROP_SUPPORT, f"leave {name} out", values)]
+    if is_main:
+        ways = [advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "use a main skill that can be cut", values)]
+    message = f"{name} is no gem that can be cut: what grants it, a passive or an item, is not in the file."
+    return conflict(ConflictType.ILLEGAL_ITEM, Severity.BLOCKING, f"skill {name}", message, ways, Evidence(skill=name))
 
 
 def _too_early(name: str, needed: int, level: int) -> BuildConflict:

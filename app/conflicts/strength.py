@@ -143,8 +143,9 @@ def readiness(case: Case) -> list[BuildConflict]:
     if case.stats.damage.not_counted:
         told = f"the {rate} told are dealt by what fights beside it"
     message = (
-        f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, a corpse, an enemy "
-        f"that suffers already or nearly dies, something that breaks what it puts up) or has to cool down, and {told}."
+        f"{main.name} is not always ready: it waits for what it needs (Glory, combo, fuel, flask charges, a corpse, an "
+        f"enemy that suffers already or nearly dies, something that breaks what it puts up) or has to cool down, "
+        f"and {told}."
     )
     other = advice("other_skill", _DELIVERY, Demand.OTHER_SKILL, "a main skill that can be used without a pause")
     evidence = Evidence(available=dps, unit="damage per second")

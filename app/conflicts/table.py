@@ -25,6 +25,7 @@ from app.conflicts.requirements import (
     no_engine_warning,
     no_gem_without_effect,
     requirements_met,
+    skills_to_be_had,
     supports_affordable,
 )
 from app.conflicts.resources import main_skill_sustained, spirit_within_pool
@@ -63,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     requirements_met,
     supports_affordable,
     gems_within_level,
+    skills_to_be_had,
     # resources
     spirit_within_pool,
     main_skill_sustained,

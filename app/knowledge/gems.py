@@ -48,6 +48,7 @@ _WAITS = frozenset({"hasusagecondition", "targetsdestructiblecorpses", "icecryst
 _PAUSES = re.compile(
     r"will prevent you from firing|cannot gain fuel while using|can only detonate curses for which"
     r"|explode when shattered|destroyed when enemies touch|bombards enemies afflicted by"
+    r"|consume charges from your \w+ flask"
     r"|dealing enough damage to the enemy|falls under the cull threshold|your projectile attacks attach",
     re.IGNORECASE,
 )

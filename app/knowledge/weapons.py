@@ -5,7 +5,8 @@ Our words for weapons are the item base types, except that a martial staff is ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from app.model.facts import BaseFact, GemFact
 
@@ -14,7 +15,11 @@ MELEE = ("Two Hand Mace", "One Hand Mace", "Quarterstaff", "Spear", "Two Hand Ax
 RANGED = ("Bow", "Crossbow")
 MARTIAL = (*MELEE, *RANGED)
 CASTER = ("Wand", "Staff", "Sceptre")
-UNARMED = "Unarmed"
+UNARMED, BARE_HANDS = "Unarmed", "bare hands"
+"""What it is called to hold nothing, as a kind of weapon and to people."""
+BARE_HANDED: Mapping[str, str] = MappingProxyType({"Hollow Palm Technique": "Quarterstaff"})
+"""Keystones by which skills of a weapon are used with nothing in either hand."""
+
 _TWO_HANDED = frozenset(
     {"Two Hand Mace", "Two Hand Axe", "Two Hand Sword", "Quarterstaff", "Crossbow", "Staff", "Talisman"}
 )
@@ -39,6 +44,14 @@ def _words(text: str) -> Iterable[str]:
     kinds = MELEE if "melee" in text else MARTIAL
     kept = tuple(kind for kind in kinds if kind != "Talisman" or "non-talisman" not in text)
     return (*kept, UNARMED) if "unarmed" in text else kept
+
+
+def bare_handed_by(words: Collection[str]) -> frozenset[str]:
+    """Return the keystones of which a skill with these words needs one to be used with bare hands; empty: it never is,
+    or always."""
+    if UNARMED in words:
+        return frozenset()
+    return frozenset(keystone for keystone, weapon in BARE_HANDED.items() if weapon in words)
 
 
 def needs_shield(gem: GemFact) -> bool:

@@ -54,7 +54,15 @@ from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, wi
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, Objective, objective_for
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.graph import PassiveGraph, ascendancy_graph, levelling_order, main_graph, passive_points
+from app.search.passives.graph import (
+    PassiveGraph,
+    ascendancy_graph,
+    bare_hands,
+    levelling_order,
+    main_graph,
+    passive_points,
+    reached,
+)
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.skills.gems import by_id, gem, usable_level, with_supports
 from app.search.skills.secondary import usable_with
@@ -132,7 +140,7 @@ class LevelSearch:
         """Choose skill, gear, supports and ascendancy; False when the character has no skill that deals damage yet."""
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
-        self.graph = self._inside(await main_graph(self.ctx))
+        self.graph, self._keystone = self._inside(await main_graph(self.ctx)), await bare_hands(self.ctx)
         chosen = await self._skill()
         if chosen is None:
             return False
@@ -169,8 +177,9 @@ class LevelSearch:
         incumbent = await Incumbent.open(replace(self.ctx, blueprint=begun), level_objective(self.ctx))
         await incumbent.commit([Deallocate(nodes=[node.id for node in begun.nodes if node.id in self.graph.nodes])])
         await incumbent.learn_requirements()
-        search = self._search(incumbent, graph, inner)
-        await search.fit(min(await passive_points(self.ctx, begun), len(graph.bought)))
+        points = min(await passive_points(self.ctx, begun), len(graph.bought))
+        search = self._search(incumbent, graph, inner | self._way(graph, points)[0])
+        await search.fit(points)
         await search.improve()
         owned, worths, score = search.owned, await search.worths(), incumbent.score
         await self._affordable(incumbent)
@@ -250,7 +259,8 @@ class LevelSearch:
             plan = replace(plan, ascendancy=changed(plan.ascendancy, ascendancy=None))
         self.ctx = replace(self.ctx, plan=plan)
         blueprint = await founded(self.ctx)
-        changes: list[Change] = await shared_gear(self.ctx, blueprint)
+        changes: list[Change] = [Deallocate(nodes=sorted(blueprint.passives))] if blueprint.nodes else []
+        changes += await shared_gear(self.ctx, blueprint)
         changes.append(Allocate(nodes=self._taken_first()))
         await self.ctx.session.apply(changes)
         here = replace(self.ctx, blueprint=apply_changes(blueprint, changes))
@@ -300,9 +310,16 @@ class LevelSearch:
         They are what skill and supports are measured on until the level has a tree of its own.
         """
         own = [node.id for node in self.finished.nodes if node.id in self.graph.bought]
-        first = self.graph.connected(frozenset(own[: self.ctx.demands.floors.passive_points]))
+        points = self.ctx.demands.floors.passive_points
+        _, needed = self._way(self.graph, points)
+        others = [node for node in own if node not in needed]
+        first = self.graph.connected(needed | set(others[: points - len(needed)]))
         taken = first | set(self.before.ascendancy if self.before is not None else ())
         return [changed(node, weapon_set=0) for node in self.finished.nodes if node.id in taken]
+
+    def _way(self, graph: PassiveGraph, points: int) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the keystone by which bare hands use the skill, as far as the points reach, and the way to it."""
+        return reached(graph, [self._keystone] if self._keystone else [], points)
 
     # -- attributes
 

@@ -12,11 +12,14 @@ from app.core.config import Settings
 from app.core.ids import BuildId
 from app.engine.process import ProcessEngine
 from app.knowledge.gems import waits
+from app.model.blueprint import MAIN_HAND, OFF_HAND
 from app.model.constraints import InvariantSet
+from app.model.names import Effort
 from app.model.race import Race
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice
+from app.model.wishes import WishState
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
@@ -24,7 +27,7 @@ from app.phases.explore.race import FIELD, RaceExplore
 from app.reasoning.questions.damage_delivery import RIDDEN
 from app.reasoning.rules import RulesReasoner
 from app.search.drafts import RUNGS
-from app.wiring import ConfiguredEngines
+from app.wiring import ConfiguredEngines, open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -82,6 +85,26 @@ async def test_a_word_cuts_the_field_as_far_as_any_skill_has_it(fresh: ProcessEn
     assert "Boneshatter with two hand mace" in fields["cold warrior mace"]
     assert "Skeletal Arsonist with spear and shield" in fields["minion huntress spear"]
     assert not any("Toxic Domain" in name for names in fields.values() for name in names)
+
+
+async def test_bare_hands_use_what_a_quarterstaff_would(fresh: ProcessEngine, pob_path: Path, tmp_path: Path) -> None:
+    """Found on "unarmed monk": Shattering Concoction, which no Monk has; players take Hollow Palm Technique."""
+    field = [one.name for one in await offers(fresh, BuildRequest(prompt="unarmed monk", level=85))]
+    assert "Ice Strike with bare hands" in field
+    assert all(name.endswith("with bare hands") for name in field)
+    settings = Settings(engine="pob", engine_workers=1, data_dir=tmp_path, pob_path=pob_path)
+    async with open_services(settings) as services:
+        request = BuildRequest(prompt="unarmed ice strike monk", level=60, effort=Effort.QUICK)
+        view = await services.builds.create(request)
+        await services.builds.wait(view.id)
+        state = BuildState.from_yaml((await services.library.export(view.id, "yaml")).decode())
+    assert {wish.state for wish in state.wishes} == {WishState.MET}
+    assert state.blueprint is not None
+    assert not {MAIN_HAND, OFF_HAND} & state.blueprint.items.keys()
+    nodes = {node.id: node.name for node in await fresh.facts.nodes()}
+    assert "Hollow Palm Technique" in {nodes[node.id] for node in state.blueprint.nodes}
+    assert state.stats is not None
+    assert (state.stats.dps or 0.0) > 1000
 
 
 @pytest.mark.parametrize("prompt", ["minion build", "cold monk"])

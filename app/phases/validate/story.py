@@ -16,7 +16,7 @@ from app.engine.base import Engine
 from app.engine.files.xml import with_notes
 from app.knowledge.claims import FACTS, SAYS, Grounds, founded, grounds_of, said, spoken_of
 from app.knowledge.gems import DAMAGE_TYPES, damage_types_of
-from app.knowledge.weapons import word_of
+from app.knowledge.weapons import BARE_HANDS, UNARMED, word_of
 from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS, SkillGroup
@@ -153,14 +153,14 @@ def _ascendancy(case: Case, decision: Decision) -> Built:
 def _delivery(case: Case, decision: Decision) -> Built:
     items, choice = case.blueprint.items, decision.choice
     held = [items[slot].base for slot in HAND_SLOTS if slot in items]
-    kinds = {word_of(base) for name in held if (base := case.bases.get(name)) is not None}
+    kinds = {word_of(base) for name in held if (base := case.bases.get(name)) is not None} or {UNARMED}
     dps = "no rate that the engine calculates" if case.stats.dps is None else f"{case.stats.dps:,.0f} damage per second"
     why = "It was asked for. " if case.asked("skill") else f"{_became(case, decision.reason)} "
     if isinstance(choice, DeliveryChoice) and choice.skill_name != case.main_skill:
         why = f"{choice.skill_name} was decided on, the file has {case.main_skill}. "
-    elif isinstance(choice, DeliveryChoice) and choice.weapon_types and not kinds & set(choice.weapon_types):
+    elif isinstance(choice, DeliveryChoice) and choice.weapon_types and kinds.isdisjoint(choice.weapon_types):
         why = f"{listing(choice.weapon_types).lower()} was decided on, the file has what is named. "
-    return Built(name=f"{case.main_skill} with {listing(held) or 'bare hands'}", reason=f"{why}Measured: {dps}.")
+    return Built(name=f"{case.main_skill} with {listing(held) or BARE_HANDS}", reason=f"{why}Measured: {dps}.")
 
 
 def _became(case: Case, reason: str) -> str:

@@ -16,7 +16,18 @@ from app.knowledge.gems import (
     tags,
 )
 from app.knowledge.styles import OF_MAIN_SKILL, OVER_TIME
-from app.knowledge.weapons import CASTER, MARTIAL, UNARMED, matches, needs_shield, two_handed, weapon_words, word_of
+from app.knowledge.weapons import (
+    BARE_HANDS,
+    CASTER,
+    MARTIAL,
+    UNARMED,
+    bare_handed_by,
+    matches,
+    needs_shield,
+    two_handed,
+    weapon_words,
+    word_of,
+)
 from app.knowledge.words import listing
 from app.model.facts import GemFact
 from app.model.names import Goal
@@ -52,7 +63,8 @@ class Setup:
     @property
     def text(self) -> str:
         """The set-up in words."""
-        return " and ".join(part.lower() for part in (self.weapon, self.off_hand) if part)
+        parts = (BARE_HANDS if self.weapon == UNARMED else self.weapon, self.off_hand)
+        return " and ".join(part.lower() for part in parts if part)
 
 
 SHIELD = "Shield"
@@ -71,6 +83,7 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
         if needs_shield(gem):
             weapons = [weapon for weapon in weapons if not two_handed(weapon) and weapon != "Bow"]
         found = [_martial(weapon) for weapon in weapons or ["One Hand Mace"]]
+        found += [Setup(UNARMED)] if UNARMED in brief.weapons and bare_handed_by(words) else []
     else:
         found = list(_FOR_SPELLS)
     if not words and not is_attack(gem):  # it works with anything in hand, so with what was asked for
@@ -194,7 +207,8 @@ def _weapon(brief: Brief, gem: GemFact) -> tuple[float, str]:
     words, asked, own = weapon_words(gem), brief.weapons, brief.class_taste.weapons
     held = [w for w in asked if w not in {"Shield", "Focus", "Quiver"}]
     if held:
-        fits = any(matches(held, word) for word in words) if words else any(w in CASTER for w in held)
+        usable = [*words, UNARMED] if bare_handed_by(words) else words
+        fits = any(matches(held, word) for word in usable) if words else any(w in CASTER for w in held)
         return (80.0 if fits else -120.0), f"it cannot be used with a {' or '.join(held).lower()}"
     if not words:
         casts = not own or any(w in CASTER for w in own)

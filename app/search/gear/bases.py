@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.vocabulary import vocabulary
+from app.knowledge.weapons import UNARMED
 from app.knowledge.words import phrase
 from app.model.blueprint import LIFE_FLASK, MAIN_HAND, MANA_FLASK, OFF_HAND
 from app.model.facts import BaseFact, GemFact
@@ -191,6 +192,8 @@ def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact |
     The types are the plan's that the skill can be used with; without one the skill's own, or a caster's.
     """
     asked = list(ctx.plan.delivery.weapon_types)
+    if UNARMED in asked:
+        return []
     needed = [name for name in skill.weapon_types if "shield" not in name.casefold()] if skill else []
     allowed: list[str] = []
     for requirement in needed:

@@ -8,9 +8,13 @@ from functools import cache, cached_property
 from math import hypot
 
 from app.engine.base import Facts
+from app.knowledge.exclusions import granted_by
+from app.knowledge.gems import can_be_cut
+from app.knowledge.weapons import UNARMED, bare_handed_by, weapon_words
 from app.model.base import changed
-from app.model.blueprint import JEWEL_SLOT, Blueprint
+from app.model.blueprint import JEWEL_SLOT, Blueprint, PassiveNode
 from app.model.facts import ClassFact, NodeFact
+from app.model.names import Attribute
 from app.search.base import SearchContext
 
 
@@ -285,6 +289,37 @@ async def main_graph(ctx: SearchContext) -> PassiveGraph:
     nodes = [n for n in await ctx.engine.facts.nodes() if n.ascendancy is None]
     closed = {n.id for n in nodes if n.kind in ("start", "ascendancy_start") and n.id != start}
     return PassiveGraph(nodes, [start], closed)
+
+
+async def needed_passives(ctx: SearchContext) -> tuple[frozenset[int], ...]:
+    """Return what the plan's main skill cannot do without: per need the passives that meet it, one of which is enough.
+
+    The keystone by which bare hands use it, and the passive that grants it, where it is cut from no gem.
+    """
+    skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == ctx.plan.delivery.skill_id), None)
+    if skill is None or can_be_cut(skill):
+        return tuple(filter(None, [await bare_hands(ctx)]))
+    here = (None, ctx.plan.ascendancy.ascendancy)
+    nodes = [node for node in await ctx.engine.facts.nodes() if node.ascendancy in here]
+    granting = frozenset(node.id for node in nodes if skill.name in granted_by(node.mods))
+    return tuple(filter(None, [await bare_hands(ctx), granting]))
+
+
+def passive(blueprint: Blueprint, graph: PassiveGraph, node: int) -> PassiveNode:
+    """Return the passive; one that gives an attribute gives what most others give, until attributes are settled."""
+    given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
+    usual = max(Attribute, key=lambda a: (given.count(a), a.value))
+    return PassiveNode(id=node, attribute=usual if graph.nodes[node].kind == "attribute" else None)
+
+
+async def bare_hands(ctx: SearchContext) -> frozenset[int]:
+    """Return the passives of which the plan's skill needs one to be used with bare hands; empty where it needs none."""
+    delivery = ctx.plan.delivery
+    if delivery.weapon_types[:1] != [UNARMED]:
+        return frozenset()
+    skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == delivery.skill_id), None)
+    keystones = bare_handed_by(weapon_words(skill)) if skill is not None else frozenset[str]()
+    return frozenset(node.id for node in await ctx.engine.facts.nodes() if node.name in keystones)
 
 
 async def passive_points(ctx: SearchContext, blueprint: Blueprint) -> int:

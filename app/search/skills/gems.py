@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.engine.base import Session
 from app.knowledge.gems import level_required
+from app.knowledge.weapons import BARE_HANDED
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
 from app.model.facts import GemFact
@@ -164,8 +165,14 @@ ARMOURED_SHIELD = "Armoured Shield"
 
 
 async def weapon_types(ctx: SearchContext) -> frozenset[str]:
-    """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff."""
+    """Return what is in the build's hands, in the words that gems use: a martial staff is a Quarterstaff.
+
+    With a keystone that lets bare hands use skills of a weapon, they count as that weapon.
+    """
     held = {item.base for slot, item in ctx.blueprint.items.items() if slot in (MAIN_HAND, OFF_HAND)}
     bases = [base for base in await ctx.engine.facts.bases() if base.name in held]
+    if not bases:
+        owned = {node.name for node in await ctx.engine.facts.nodes() if node.id in ctx.blueprint.passives}
+        return frozenset(weapon for keystone, weapon in BARE_HANDED.items() if keystone in owned)
     armoured = {ARMOURED_SHIELD for base in bases if base.type == "Shield" and base.defences.get("Armour", 0.0) > 0}
     return frozenset("Quarterstaff" if base.sub_type == "Warstaff" else base.type for base in bases) | armoured

@@ -31,6 +31,7 @@ from app.search.passives.graph import (
     ascendancy_graph,
     main_graph,
     near_jewels,
+    needed_passives,
     ordered,
     passive_points,
     reached,
@@ -288,10 +289,10 @@ def _held_sockets(ctx: SearchContext, incumbent: Incumbent, graph: PassiveGraph)
 
 
 async def _named(ctx: SearchContext) -> tuple[frozenset[int], ...]:
-    """Return per passive that the user named the ids that fulfil it and that no conflict wants gone."""
+    """Return per passive that the user named, or the skill needs, the ids that fulfil it and that may stay."""
     named, gone = await named_in(ctx.engine.facts, ctx.invariants), set(ctx.plan.scaling.excluded_nodes)
-    found = (frozenset(node.id for node in options if node.id not in gone) for options in named.passives)
-    return tuple(ids for ids in found if ids)
+    found = [frozenset(node.id for node in options if node.id not in gone) for options in named.passives]
+    return tuple(ids for ids in (*found, *await needed_passives(ctx)) if ids)
 
 
 async def banned_nodes(ctx: SearchContext, graph: PassiveGraph) -> frozenset[int]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.model.base import changed
-from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, PassiveNode, Unequip
+from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, Equip, Unequip
 from app.model.construction import StageNotes
-from app.model.names import Attribute, Demand
+from app.model.names import Demand
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext, StageResult
 from app.search.effort import LIMITS
@@ -18,7 +18,7 @@ from app.search.gear.pool import SlotPool
 from app.search.gear.search import GearSearch
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.graph import PassiveGraph, Route, main_graph
+from app.search.passives.graph import PassiveGraph, Route, main_graph, passive
 
 REACH = 12
 """Points within which passives that lost their connection are joined again."""
@@ -38,7 +38,7 @@ async def mend_tree(ctx: SearchContext) -> StageResult:
     joined = reconnected(graph, owned - lost, owned & lost)
     kept = [node for node in ctx.blueprint.nodes if node.id not in lost or node.id in joined]
     new = graph.in_order(joined - owned, owned & joined)
-    blueprint = changed(ctx.blueprint, nodes=[*kept, *(_passive(ctx.blueprint, graph, n) for n in new)])
+    blueprint = changed(ctx.blueprint, nodes=[*kept, *(passive(ctx.blueprint, graph, n) for n in new)])
     await ctx.session.build(blueprint)
     label = f"{len(owned & lost & joined)} passives connected again through {len(new)}"
     return StageResult(blueprint, label=label if lost else "every passive is connected")
@@ -63,13 +63,6 @@ def reconnected(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int
 
 def _joined(graph: PassiveGraph, linked: frozenset[int], lost: frozenset[int], route: Route) -> frozenset[int]:
     return graph.connected(linked | lost | set(route.nodes)) if route.target in lost else linked
-
-
-def _passive(blueprint: Blueprint, graph: PassiveGraph, node: int) -> PassiveNode:
-    """Return the passive; one that gives an attribute gives what most others give, until attributes are settled."""
-    given = [one.attribute for one in blueprint.nodes if one.attribute is not None]
-    usual = max(Attribute, key=lambda a: (given.count(a), a.value))
-    return PassiveNode(id=node, attribute=usual if graph.nodes[node].kind == "attribute" else None)
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,31 @@ def test_at_level_28_a_build_of_ours_has_the_points_of_four_quests_and_nobody_mo
     assert {name: verdict for name, verdict in found.items() if name.startswith("tree_overflow")} == expected
 
 
+BREW = NodeFact(id=7, name="Brew", kind="notable", mods=["Grants Skill: Concoction"])
+CUT = GemFact(id="spark", name="Spark", kind="active", tier=1)
+BREWED = GemFact(id="concoction", name="Concoction", kind="active")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "imported", "expected"),
+    [
+        ([], False, {"illegal_item/skill Concoction": BLOCKING}),
+        ([PassiveNode(id=7)], False, {}),
+        ([], True, {}),
+    ],
+)
+def test_a_skill_that_is_no_gem_has_to_be_granted(
+    case: MakeCase, nodes: list[PassiveNode], imported: bool, expected: dict[str, Severity]
+) -> None:
+    """Found on "unarmed monk": Shattering Concoction, which only passives of the Pathfinder grant."""
+    groups = [SkillGroup(gems=[Gem(gem_id="spark", name="Spark")])]
+    groups += [SkillGroup(gems=[Gem(gem_id="concoction", name="Concoction")])]
+    gems = {"spark": CUT, "concoction": BREWED}
+    built = case(blueprint={"groups": groups, "nodes": nodes}, gems=gems, nodes={7: BREW}, imported=imported)
+    found = verdicts(built)
+    assert {name: verdict for name, verdict in found.items() if name.startswith("illegal_item")} == expected
+
+
 @pytest.mark.parametrize(("newest", "expected"), [("0_5", {}), ("0_6", {"tree_overflow/older": WARNING}), ("", {})])
 def test_an_older_passive_tree_is_told(case: MakeCase, newest: str, expected: dict[str, Severity]) -> None:
     built = case(newest_tree=newest)

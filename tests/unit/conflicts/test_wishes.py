@@ -23,7 +23,7 @@ MakeCase = Callable[..., Case]
 Q = SubProblemName
 MET, UNMET, SILENT = WishState.MET, WishState.UNMET, WishState.NO_EFFECT
 
-SPARK = GemFact(id="spark", name="Spark", kind="active", tags=["lightning", "spell", "projectile"])
+SPARK = GemFact(id="spark", name="Spark", kind="active", tags=["lightning", "spell", "projectile"], tier=1)
 FASTER = GemFact(id="faster", name="Rapid Casting", kind="support")
 HERALD = GemFact(id="herald", name="Herald of Ice", kind="active", tags=["herald", "cold"], spirit=30, tier=1)
 RIFT = GemFact(id="rift", name="Temporal Rift", kind="active", tags=["spell"])

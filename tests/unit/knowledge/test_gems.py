@@ -76,6 +76,7 @@ def test_what_makes_a_skill_rare_brings_a_cooldown(said: str, cools: bool) -> No
         ("The spikes are destroyed when enemies touch them, damaging and Pinning those enemies.", [], True),
         ("Raise a Totem that bombards enemies afflicted by Chaos damage over time Debuffs.", ["SummonsTotem"], True),
         ("A torrent of fire. Cannot gain fuel while using this skill.", [], True),
+        ("Consume charges from your Mana Flask to throw a flask that explodes.", [], True),
         ("A seed that bursts by dealing enough damage to the enemy.", ["Spell"], True),
         ("Strikes an enemy once it falls under the Cull threshold.", ["Spell"], True),
         ("A palm of cold. Dealing enough damage to them shatters it.", ["Attack"], False),
