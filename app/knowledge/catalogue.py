@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.engine.base import Engine
+from app.knowledge.exclusions import granted_by
+from app.knowledge.gems import can_be_cut
 from app.knowledge.things import Thing, things_among
 from app.knowledge.words import phrase
 from app.model.facts import BaseFact, ClassFact, GemFact, NodeFact, UniqueFact
@@ -52,6 +54,13 @@ class Catalogue:
         # the last of one name stays; a text's characters, negated, sort it backwards
         ordered = sorted(self.active, key=lambda gem: (gem.colour is not None, [-ord(char) for char in gem.id]))
         return {phrase(gem.name): gem for gem in ordered}
+
+    def granting(self, skill: GemFact) -> list[str]:
+        """Return the ascendancies of which alone a passive grants the skill; none of one that a gem or item gives."""
+        if can_be_cut(skill) or any(skill.name in granted_by(base.implicits) for base in self.bases):
+            return []
+        nodes = [node for node in self.nodes if skill.name in granted_by(node.mods)]
+        return sorted({node.ascendancy for node in nodes if node.ascendancy is not None})
 
     def skill(self, name: str) -> GemFact | None:
         """Return the active skill of this name or id, or None."""

@@ -69,6 +69,24 @@ async def test_every_skill_leads_to_a_full_plan_around_it(world: FactsEngine) ->
         assert all(decision(ctx, name).reason for name in Q)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "who"),
+    [
+        ("acidic concoction poison", ("Ranger", "Pathfinder")),
+        ("manifest weapon", ("Warrior", "Smith of Kitava")),
+        ("shattering concoction monk", ("Monk", None)),
+        ("explosive concoction deadeye", ("Ranger", "Deadeye")),
+        ("chaos bolt", ("Witch", None)),
+    ],
+)
+async def test_a_skill_that_only_an_ascendancy_grants_names_it(
+    world: FactsEngine, prompt: str, who: tuple[str, str | None]
+) -> None:
+    """Found on "acidic concoction poison": a Martial Artist, who cannot have it. What was said of the class holds."""
+    found = extract_from(BuildRequest(prompt=prompt), await Catalogue.of(world, everything=True))
+    assert (found.get("class"), found.get("ascendancy")) == who
+
+
 async def test_a_skill_that_cannot_be_the_main_one_still_gives_a_plan(world: FactsEngine) -> None:
     mains = {gem.name for gem in await _mains(world)}
     others = [gem for gem in await world.facts.gems() if gem.kind == "active" and gem.name not in mains]

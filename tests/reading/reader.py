@@ -266,8 +266,9 @@ def _unchosen(reader: Reader, text: str, of: str) -> Faults:
     """What was not chosen is not in the file, and is not what was decided."""
     question, _, option = reader.own.partition(": ")
     head = option.partition(" with ")[0]
-    known = reader.file.gems | reader.file.passives | {reader.file.ascendancy or ""}
-    known |= {item.title for item in reader.file.items.values()}
+    known = reader.file.gems | {reader.file.ascendancy or ""}
+    if question != "Damage delivery":  # Staggering Palm is a skill, and a passive
+        known |= reader.file.passives | {item.title for item in reader.file.items.values()}
     used = [name for name in {head, *_listed(head)} if name in known]
     yield from (f"{name} was not chosen and is in the file" for name in used)
     if any(line.startswith(f"{question}: {option} - ") for line in reader.sections.get("Decisions", [])):

@@ -36,6 +36,7 @@ class Identity:
             self._draft.infer("damage_type", name, f'"{span.quote}" points to it')
         self._class()
         self._ascendancy()
+        self._ascendancy_of_skill()
         self._skill_against_damage_type()
         self._damage_type()
 
@@ -126,6 +127,9 @@ class Identity:
         """Take the class that usually plays the skill, weapon, style, damage type or defence that was named."""
         wanted = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
         for gem in [gem for name in wanted if (gem := self._catalogue.skill(name))]:
+            for ascendancy in self._catalogue.granting(gem):
+                if fact := self._catalogue.class_of(ascendancy):
+                    self._draft.infer("class", fact.name, f"only a passive of its {ascendancy} grants {gem.name}")
             if name := self.class_for_skill(gem):
                 self._draft.infer("class", name, f"it usually plays {gem.name}")
         for field in ("weapon", "style", "damage_type", "defence"):
@@ -181,6 +185,13 @@ class Identity:
         for name, span in self._reading.of("hint:ascendancy"):
             if self._belongs(name):
                 self._draft.infer("ascendancy", name, f'"{span.quote}" points to it')
+
+    def _ascendancy_of_skill(self) -> None:
+        """Take the ascendancy that alone grants the skill that was named: Concoctions are the Pathfinder's."""
+        gem = self._catalogue.skill(str(self._draft.get("skill") or ""))
+        for name in self._catalogue.granting(gem) if gem is not None else []:
+            if self._belongs(name) and not self._draft.has("ascendancy"):
+                self._draft.infer("ascendancy", name, f"only a passive of it grants {self._draft.get('skill')}")
 
     def _belongs(self, ascendancy: str) -> bool:
         fact = self._catalogue.class_named(str(self._draft.get("class")))
