@@ -73,6 +73,7 @@ async def test_every_skill_leads_to_a_full_plan_around_it(world: FactsEngine) ->
     ("prompt", "who"),
     [
         ("acidic concoction poison", ("Ranger", "Pathfinder")),
+        ("poison concoction mapping", ("Ranger", "Pathfinder")),
         ("manifest weapon", ("Warrior", "Smith of Kitava")),
         ("shattering concoction monk", ("Monk", None)),
         ("explosive concoction deadeye", ("Ranger", "Deadeye")),
