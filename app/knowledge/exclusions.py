@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, tags
+from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, can_be_cut, tags
 from app.knowledge.vocabulary import Phrases, Vocabulary
 from app.knowledge.weapons import matches, word_of
 from app.knowledge.words import phrase
@@ -28,6 +28,11 @@ _GRANTS = re.compile(r"Grants Skill: (?:Level \S+ )?(.+?)(?: Minion)?$", re.MULT
 def granted_by(lines: Iterable[str]) -> set[str]:
     """Return the names of the skills that lines of an item or a passive grant."""
     return {match[1] for line in lines for match in _GRANTS.finditer(line)}
+
+
+def grants(skill: GemFact, bases: Iterable[BaseFact]) -> list[BaseFact]:
+    """Return the bases of which a skill that cannot be cut needs one; none for one that can, or that no base grants."""
+    return [] if can_be_cut(skill) else [base for base in bases if skill.name in granted_by(base.implicits)]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from app.engine.process import ProcessEngine
 from app.knowledge.gems import waits
 from app.model.blueprint import MAIN_HAND, OFF_HAND
 from app.model.constraints import InvariantSet
-from app.model.names import Effort
+from app.model.names import ConflictType, Effort
 from app.model.race import Race
 from app.model.record import BuildRequest
 from app.model.state import BuildState
@@ -87,17 +87,32 @@ async def test_a_word_cuts_the_field_as_far_as_any_skill_has_it(fresh: ProcessEn
     assert not any("Toxic Domain" in name for names in fields.values() for name in names)
 
 
+async def quickly(pob_path: Path, folder: Path, prompt: str, level: int) -> BuildState:
+    """Return the state of a first draft of the prompt."""
+    settings = Settings(engine="pob", engine_workers=1, data_dir=folder, pob_path=pob_path)
+    async with open_services(settings) as services:
+        view = await services.builds.create(BuildRequest(prompt=prompt, level=level, effort=Effort.QUICK))
+        await services.builds.wait(view.id)
+        return BuildState.from_yaml((await services.library.export(view.id, "yaml")).decode())
+
+
+async def test_who_casts_what_a_staff_grants_holds_one_that_does(
+    fresh: ProcessEngine, pob_path: Path, tmp_path: Path
+) -> None:
+    state = await quickly(pob_path, tmp_path, "firebolt sorceress", 30)
+    assert state.blueprint is not None
+    bases = {base.name: base for base in await fresh.facts.bases()}
+    held = bases[state.blueprint.items[MAIN_HAND].base]
+    assert any("Firebolt" in line for line in held.implicits)
+    assert not [one for one in state.conflicts if one.type is ConflictType.ILLEGAL_ITEM]
+
+
 async def test_bare_hands_use_what_a_quarterstaff_would(fresh: ProcessEngine, pob_path: Path, tmp_path: Path) -> None:
     """Found on "unarmed monk": Shattering Concoction, which no Monk has; players take Hollow Palm Technique."""
     field = [one.name for one in await offers(fresh, BuildRequest(prompt="unarmed monk", level=85))]
     assert "Ice Strike with bare hands" in field
     assert all(name.endswith("with bare hands") for name in field)
-    settings = Settings(engine="pob", engine_workers=1, data_dir=tmp_path, pob_path=pob_path)
-    async with open_services(settings) as services:
-        request = BuildRequest(prompt="unarmed ice strike monk", level=60, effort=Effort.QUICK)
-        view = await services.builds.create(request)
-        await services.builds.wait(view.id)
-        state = BuildState.from_yaml((await services.library.export(view.id, "yaml")).decode())
+    state = await quickly(pob_path, tmp_path, "unarmed ice strike monk", 60)
     assert {wish.state for wish in state.wishes} == {WishState.MET}
     assert state.blueprint is not None
     assert not {MAIN_HAND, OFF_HAND} & state.blueprint.items.keys()

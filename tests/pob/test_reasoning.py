@@ -88,6 +88,17 @@ async def test_a_skill_that_only_an_ascendancy_grants_names_it(
     assert (found.get("class"), found.get("ascendancy")) == who
 
 
+@pytest.mark.parametrize(
+    ("prompt", "weapon"),
+    [("soulrend lich", "Staff"), ("chaos bolt witch", "Wand"), ("skeletal warriors infernalist", "Sceptre")],
+)
+async def test_a_skill_that_an_item_grants_is_planned_with_it(world: FactsEngine, prompt: str, weapon: str) -> None:
+    """Found on "soulrend lich": with a wand, which does not grant it, as if it were a gem."""
+    delivery = decision(await plan(prompt, world), Q.DAMAGE_DELIVERY).choice
+    assert isinstance(delivery, DeliveryChoice)
+    assert delivery.weapon_types == [weapon]
+
+
 async def test_a_skill_that_cannot_be_the_main_one_still_gives_a_plan(world: FactsEngine) -> None:
     mains = {gem.name for gem in await _mains(world)}
     others = [gem for gem in await world.facts.gems() if gem.kind == "active" and gem.name not in mains]

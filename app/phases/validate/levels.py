@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.conflicts.case import Case
+from app.conflicts.requirements import skills_to_be_had
 from app.conflicts.resources import main_skill_sustained
 from app.core.errors import BadImport, EngineError, InvalidTransition
 from app.core.spans import SpanKind, span
@@ -91,8 +92,10 @@ class WithLoadouts:
             files[title_at(draft.level)] = file
             exact = exact and _unspent(inspection.points, draft.level) == 0
             loadout = await _told(ctx, draft, stats, inspection)
-            short = [one.message for one in main_skill_sustained(await _case(ctx, draft, stats, inspection))]
-            told.append(changed(loadout, changes=changes_at(draft, before, nodes), caveats=[*loadout.caveats, *short]))
+            case = await _case(ctx, draft, stats, inspection)
+            lacking = [one.message for one in (*main_skill_sustained(case), *skills_to_be_had(case))]
+            caveats = [*loadout.caveats, *lacking]
+            told.append(changed(loadout, changes=changes_at(draft, before, nodes), caveats=caveats))
         last = LevelDraft(state.blueprint.level, finished, [], [], True, "the finished build")
         whole = await _told(ctx, last, state.stats, Inspection())
         told.append(changed(whole, title=f"{FINAL} {last.level}", changes=changes_at(last, drafts[-1], nodes)))
@@ -150,9 +153,17 @@ def _unspent(points: Mapping[str, int], level: int) -> int:
 
 
 async def _case(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Case:
-    """Return the draft as the rules look at it, who are asked only how its skill is paid for."""
-    bases = {base.name: base for base in await ctx.engine.facts.bases()}
-    return Case(draft.blueprint, stats, inspection, level_demands(ctx.demands, draft.level), bases=bases)
+    """Return the draft as rules look at it that are asked how its skill is paid for, and whether skills can be had."""
+    facts = ctx.engine.facts
+    return Case(
+        draft.blueprint,
+        stats,
+        inspection,
+        level_demands(ctx.demands, draft.level),
+        bases={base.name: base for base in await facts.bases()},
+        gems={gem.id: gem for gem in await facts.gems()},
+        nodes={node.id: node for node in await facts.nodes()},
+    )
 
 
 async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Loadout:

@@ -225,7 +225,8 @@ def _nearest(brief: Brief) -> list[Judgement]:
     """
     playable = [one for one in _ranked(brief) if _is_playable(brief, one)]
     prices = {one.gem.id: _missed(brief, one) for one in playable}
-    return [one for one in playable if prices[one.gem.id] == min(prices.values())]
+    least = min(prices.values(), default=0.0)
+    return [one for one in playable if prices[one.gem.id] == least]
 
 
 _GUESS = 0.25

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.knowledge.exclusions import grants
 from app.knowledge.gems import (
     WAITING,
     attributes_of,
@@ -88,6 +89,8 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
         found = list(_FOR_SPELLS)
     if not words and not is_attack(gem):  # it works with anything in hand, so with what was asked for
         found += [_martial(weapon) for weapon in MARTIAL if matches(brief.weapons, weapon)]
+    if granting := {word_of(base) for base in grants(gem, brief.bases)}:
+        found = [setup for setup in found if setup.weapon in granting] or [Setup(word) for word in sorted(granting)]
     held = {UNARMED, *(word_of(base) for base in brief.bases)}
     carried = {base.type for base in brief.bases}
     gone = brief.exclusions.weapons

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.knowledge.exclusions import Exclusions
+from app.knowledge.exclusions import Exclusions, grants
 from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import UNARMED
 from app.knowledge.words import phrase
@@ -194,6 +194,9 @@ def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact |
     asked = list(ctx.plan.delivery.weapon_types)
     if UNARMED in asked:
         return []
+    granting = {base.name for base in grants(skill, bases)} if skill is not None else set[str]()
+    if granting:  # without the base that grants it there is no such skill
+        bases = [base for base in bases if base.name in granting or MAIN_HAND not in base.slots]
     needed = [name for name in skill.weapon_types if "shield" not in name.casefold()] if skill else []
     allowed: list[str] = []
     for requirement in needed:
