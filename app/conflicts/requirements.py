@@ -243,7 +243,7 @@ def skills_to_be_had(case: Case) -> list[BuildConflict]:
 
     A Monk threw the Concoctions that only passives of the Pathfinder grant. Somebody's own file has what it has.
     """
-    known = any(can_be_cut(fact) for fact in case.gems.values())  # an estimate tells of no gem how it is had
+    known = any(can_be_cut(fact) for fact in case.gems.values())  # where nothing says how gems are had, none is missed
     groups = [] if case.imported or not known else [one for one in case.blueprint.groups if one.enabled and one.gems]
     facts = [fact for one in groups if (fact := case.gems.get(one.gems[0].gem_id)) is not None]
     had = granted_skills(case)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.engine.base import Session
-from app.knowledge.gems import level_required
+from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.weapons import BARE_HANDED
 from app.model.base import changed
 from app.model.blueprint import MAIN_HAND, OFF_HAND, Blueprint, Change, ConfigValue, Gem, SetGroup, SkillGroup
@@ -39,8 +39,11 @@ def usable_level(fact: GemFact, character_level: int) -> int:
 
 
 def gem(fact: GemFact, character_level: int, gear: GearTier = GearTier.STARTER) -> Gem:
-    """Return the gem at the highest level that the character may use (at least 1); supports have no quality."""
-    quality = GEM_QUALITY[gear] if fact.kind == "active" else 0
+    """Return the gem at the highest level that the character may use (at least 1).
+
+    Supports have no quality, nor has a skill that an item or a passive grants.
+    """
+    quality = GEM_QUALITY[gear] if fact.kind == "active" and can_be_cut(fact) else 0
     return Gem(gem_id=fact.id, name=fact.name, level=max(1, usable_level(fact, character_level)), quality=quality)
 
 
