@@ -40,7 +40,8 @@ def tree_of_today(case: Case) -> list[BuildConflict]:
         return []
     message = f"The passive tree is {tree}, an older one than {case.newest_tree}: today's passives may be others."
     seen = Evidence(required=case.newest_tree, available=tree)
-    return [conflict(_TREE, Severity.WARNING, "older", message, [], seen)]
+    anew = advice("regrow_tree", _SCALING, Demand.FEWER_POINTS, "spend all passive points anew on today's tree")
+    return [conflict(_TREE, Severity.WARNING, "older", message, [anew], seen)]
 
 
 def weapon_set_points(case: Case) -> list[BuildConflict]:
