@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.engine.base import Engine
-from app.knowledge.exclusions import granted_by, grants
+from app.knowledge.exclusions import granting, grants
 from app.knowledge.gems import can_be_cut
 from app.knowledge.things import Thing, things_among
 from app.knowledge.words import phrase
@@ -59,8 +59,8 @@ class Catalogue:
         """Return the ascendancies of which alone a passive grants the skill; none of one that a gem or item gives."""
         if can_be_cut(skill) or grants(skill, self.bases):
             return []
-        nodes = [node for node in self.nodes if skill.name in granted_by(node.mods)]
-        return sorted({node.ascendancy for node in nodes if node.ascendancy is not None})
+        found = granting(self.nodes, skill.name)
+        return sorted({node.ascendancy for node in found if node.ascendancy is not None})
 
     def skill(self, name: str) -> GemFact | None:
         """Return the active skill of this name or id, or None."""

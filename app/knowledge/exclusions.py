@@ -30,6 +30,11 @@ def granted_by(lines: Iterable[str]) -> set[str]:
     return {match[1] for line in lines for match in _GRANTS.finditer(line)}
 
 
+def granting(nodes: Iterable[NodeFact], skill: str) -> tuple[NodeFact, ...]:
+    """Return the passives that grant the skill of this name."""
+    return tuple(node for node in nodes if skill in granted_by(node.mods))
+
+
 def grants(skill: GemFact, bases: Iterable[BaseFact]) -> list[BaseFact]:
     """Return the bases of which a skill that cannot be cut needs one; none for one that can, or that no base grants."""
     return [] if can_be_cut(skill) else [base for base in bases if skill.name in granted_by(base.implicits)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.engine.base import Facts
-from app.knowledge.exclusions import granted_by
+from app.knowledge.exclusions import granting
 from app.knowledge.gems import can_be_cut
 from app.knowledge.things import Thing, ThingKind, things_of
 from app.knowledge.words import phrase
@@ -47,13 +47,13 @@ async def named_in(facts: Facts, invariants: InvariantSet) -> Named:
     uniques = await facts.uniques()
     first = [things[0] for things in meant]
     skills = [gems[one.id] for one in first if one.kind is ThingKind.SKILL]
-    granting = [_granting(nodes.values(), skill.name) for skill in skills if not can_be_cut(skill)]
+    granted = [granting(nodes.values(), skill.name) for skill in skills if not can_be_cut(skill)]
     return Named(
         skills=tuple(skill for skill in skills if can_be_cut(skill)),
         supports=tuple(gems[one.id] for one in first if one.kind is ThingKind.SUPPORT),
         passives=(
             *(tuple(nodes[one.id] for one in things) for things in meant if things[0].kind in _PASSIVES),
-            *filter(None, granting),
+            *filter(None, granted),
         ),
         uniques=tuple(
             tuple(unique for unique in uniques if unique.name == one.name)
@@ -71,10 +71,6 @@ def names_in(blueprint: Blueprint, nodes: Iterable[NodeFact]) -> set[str]:
     found |= {gem.name for group in blueprint.groups for gem in group.gems}
     found |= {name for item in blueprint.items.values() for name in (item.title, item.base, item.anoint) if name}
     return {phrase(name) for name in found}
-
-
-def _granting(nodes: Iterable[NodeFact], skill: str) -> tuple[NodeFact, ...]:
-    return tuple(node for node in nodes if skill in granted_by(node.mods))
 
 
 _PASSIVES = frozenset({ThingKind.KEYSTONE, ThingKind.NOTABLE})

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.conflicts.case import Case
+from app.conflicts.case import case_of
 from app.conflicts.requirements import skills_to_be_had
 from app.conflicts.resources import main_skill_sustained
 from app.core.errors import BadImport, EngineError, InvalidTransition
@@ -92,7 +92,8 @@ class WithLoadouts:
             files[title_at(draft.level)] = file
             exact = exact and _unspent(inspection.points, draft.level) == 0
             loadout = await _told(ctx, draft, stats, inspection)
-            case = await _case(ctx, draft, stats, inspection)
+            there = changed(state, blueprint=draft.blueprint, stats=stats, inspection=inspection)
+            case = await case_of(ctx.engine, level_demands(ctx.demands, draft.level), ctx.invariants, there)
             lacking = [one.message for one in (*main_skill_sustained(case), *skills_to_be_had(case))]
             caveats = [*loadout.caveats, *lacking]
             told.append(changed(loadout, changes=changes_at(draft, before, nodes), caveats=caveats))
@@ -150,20 +151,6 @@ def in_levelling_order(finished: Blueprint, last: LevelDraft, nodes: Mapping[int
 
 def _unspent(points: Mapping[str, int], level: int) -> int:
     return earned_points(level, points) - points.get("used", 0)
-
-
-async def _case(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Case:
-    """Return the draft as rules look at it that are asked how its skill is paid for, and whether skills can be had."""
-    facts = ctx.engine.facts
-    return Case(
-        draft.blueprint,
-        stats,
-        inspection,
-        level_demands(ctx.demands, draft.level),
-        bases={base.name: base for base in await facts.bases()},
-        gems={gem.id: gem for gem in await facts.gems()},
-        nodes={node.id: node for node in await facts.nodes()},
-    )
 
 
 async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: Inspection) -> Loadout:

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from math import hypot
 
 from app.engine.base import Facts
-from app.knowledge.exclusions import granted_by
+from app.knowledge.exclusions import granting
 from app.knowledge.gems import can_be_cut
 from app.knowledge.weapons import UNARMED, bare_handed_by, weapon_words
 from app.model.base import changed
@@ -297,12 +297,11 @@ async def needed_passives(ctx: SearchContext) -> tuple[frozenset[int], ...]:
     The keystone by which bare hands use it, and the passive that grants it, where it is cut from no gem.
     """
     skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == ctx.plan.delivery.skill_id), None)
-    if skill is None or can_be_cut(skill):
-        return tuple(filter(None, [await bare_hands(ctx)]))
-    here = (None, ctx.plan.ascendancy.ascendancy)
-    nodes = [node for node in await ctx.engine.facts.nodes() if node.ascendancy in here]
-    granting = frozenset(node.id for node in nodes if skill.name in granted_by(node.mods))
-    return tuple(filter(None, [await bare_hands(ctx), granting]))
+    needs = [await bare_hands(ctx)]
+    if skill is not None and not can_be_cut(skill):
+        here, nodes = (None, ctx.plan.ascendancy.ascendancy), await ctx.engine.facts.nodes()
+        needs.append(frozenset(node.id for node in granting(nodes, skill.name) if node.ascendancy in here))
+    return tuple(filter(None, needs))
 
 
 def passive(blueprint: Blueprint, graph: PassiveGraph, node: int) -> PassiveNode:

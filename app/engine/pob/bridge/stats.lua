@@ -24,6 +24,7 @@ function B.ops.stats()
 	B.damage.types(env.player.mainSkill, sources, output, values)
 	values.ManaPool = B.damage.mana_pool(env)
 	for _, source in ipairs(B.damage.second(env, override)) do sources[#sources + 1] = source end
-	return { values = values, tree = build.spec.treeVersion, sources = B.json.list(sources), refusal = B.damage.refusal(env.player.mainSkill),
-		states = B.json.list(B.states.names()), granted = B.granted(values.DPS, values.TotalEHP or 0) }
+	return { values = values, tree = build.spec.treeVersion, sources = B.json.list(sources),
+		refusal = B.damage.refusal(env.player.mainSkill), states = B.json.list(B.states.names()),
+		granted = B.granted(values.DPS, values.TotalEHP or 0) }
 end
