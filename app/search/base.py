@@ -122,8 +122,6 @@ def _decided(sub_problems: Mapping[SubProblemName, SubProblem], name: SubProblem
     return decision.choice
 
 
-_ENEMY = {Goal.BOSSING: "Pinnacle", Goal.LEVELING: "None"}
-
 _PENALTIES = ((65, -60), (55, -50), (45, -40), (35, -30), (25, -20), (15, -10), (1, 0))
 """From this level on a character has usually left the act that lowers resistances to this value."""
 
@@ -133,14 +131,16 @@ RANGE = 40
 
 
 def config_for(goal: Goal, level: int, main: GemFact) -> dict[str, ConfigValue]:
-    """Return the configuration: a Pinnacle boss for bossing, a normal boss for mapping, and what goes with the level.
+    """Return the configuration: a Pinnacle boss for bossing, else a normal one, and what goes with the level.
 
-    That is the penalty on resistances, and the quests that are still to be done.
+    That is the penalty on resistances, and the quests that are still to be done. Levelling has a boss too: an act ends
+    with one, players' figures are against one, and common monsters hit weakly and die of a culling strike at 35 % life.
     Who fires projectiles keeps a distance, so that what helps "within 2 metres" does not count.
     """
     penalty = next(value for start, value in _PENALTIES if level >= start)
+    boss = "Pinnacle" if goal is Goal.BOSSING else "Boss"
     afar: dict[str, ConfigValue] = (
         {"enemyDistance": RANGE} if "projectile" in tags(main) and not is_minion(main) else {}
     )
     ahead: dict[str, ConfigValue] = dict.fromkeys(rewards_beyond(level), False)
-    return {"enemyIsBoss": _ENEMY.get(goal, "Boss"), "resistancePenalty": penalty, **afar, **ahead}
+    return {"enemyIsBoss": boss, "resistancePenalty": penalty, **afar, **ahead}

@@ -194,6 +194,27 @@ async def without_unpaid(incumbent: Incumbent, inspection: Inspection, kept: Col
     return [groups[index - 1].gems[0].name for index in gone]
 
 
+async def without_useless(incumbent: Incumbent, facts: Mapping[str, GemFact], kept: Collection[str]) -> None:
+    """Take out helpers that change nothing any more though the figures hold their effect; groups led by `kept` stay.
+
+    Supports, gear and passives are chosen after them: a Despair stood beside a Spark that deals lightning damage alone,
+    as it had some chaos damage before.
+    """
+    groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
+    helpers = [
+        index
+        for index, group in enumerate(groups, start=1)
+        if index != main and group.gems[0].gem_id not in kept
+        if (fact := facts.get(group.gems[0].gem_id)) is not None and fact.spirit == 0 and role_of(fact) in COUNTED
+    ]
+    for index in reversed(helpers):
+        change: list[Change] = [RemoveGroup(index=index)]
+        (found,) = await incumbent.outputs_of([change])
+        same = found and all(_alike(found.get(key, 0.0), incumbent.outputs.get(key, 0.0)) for key in (DPS, EHP))
+        if same and incumbent.objective.score(found) >= incumbent.score - EPSILON:
+            await incumbent.commit(change)
+
+
 def left_out(names: Sequence[str]) -> list[str]:
     """Return in words what was taken out because it cannot be paid for."""
     return [f"{name} left out: it cannot be paid for" for name in names]
@@ -202,7 +223,11 @@ def left_out(names: Sequence[str]) -> list[str]:
 def _at_every_level(outputs: Sequence[Outputs]) -> bool:
     """Say whether offers of a gem at several levels give the same damage and effective hit points."""
     pairs = [(out.get(key, 0.0), outputs[0].get(key, 0.0)) for out in outputs if out for key in (DPS, EHP)]
-    return len(pairs) > 2 and all(abs(one - first) <= NOISE * first for one, first in pairs)
+    return len(pairs) > 2 and all(_alike(one, first) for one, first in pairs)
+
+
+def _alike(one: float, other: float) -> bool:
+    return abs(one - other) <= NOISE * other
 
 
 def _is_off(group: SkillGroup) -> bool:

@@ -48,6 +48,7 @@ from app.search.skills.further import (
     uncalled,
     used_skills,
     without_unpaid,
+    without_useless,
 )
 from app.search.skills.gems import (
     by_id,
@@ -210,8 +211,11 @@ async def further_skills(ctx: SearchContext) -> StageResult:
     They change no figure; what the engine would count as always up is switched off in them.
     """
     incumbent = await Incumbent.open(ctx)
-    before, kept = (await incumbent.learn_requirements()).warnings, len(incumbent.blueprint.groups)
     facts = by_id(await ctx.engine.facts.gems())
+    styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+    asked = {fact.id for fact in await named_skills(ctx)} | {i for i, fact in facts.items() if styles & tags(fact)}
+    await without_useless(incumbent, facts, asked)
+    before, kept = (await incumbent.learn_requirements()).warnings, len(incumbent.blueprint.groups)
     main = facts[ctx.plan.delivery.skill_id]
     rules = replace(await support_rules(ctx, incumbent, 0, facts), required=(), lineage=0)
     second = second_role(ctx.demands.goal, main)

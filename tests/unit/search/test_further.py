@@ -24,6 +24,7 @@ from app.search.skills.further import (
     roles_of,
     uncalled,
     without_unpaid,
+    without_useless,
 )
 from app.search.skills.gems import by_id, gem
 from app.search.skills.secondary import MOST_GROUPS, SkillSearch
@@ -135,6 +136,24 @@ async def test_a_helper_that_cannot_be_paid_for_is_left_out_but_none_that_was_na
     assert led(incumbent.blueprint) == ["zap", "Bolt", "Leap Slam"]
     assert led(await ctx.session.blueprint()) == ["zap", "Bolt", "Leap Slam"]
     assert await without_unpaid(incumbent, Inspection(), set()) == []
+
+
+async def test_a_helper_that_changes_nothing_any_more_makes_way_for_the_usual_one(context: Context) -> None:
+    """A Despair that was chosen for chaos damage stood beside a Spark without any, told to weaken enemies."""
+    despair = real("Despair", tags=["curse"])
+    mark = real("Sharp Mark", "20 inc", tags=["mark"], skill_types=["Mark"])
+    slowed = real("Slow Cry", "-20 life", tags=["warcry"], skill_types=["Warcry"])
+    ctx = context(World(gems=[ZAP, HEX, despair, mark, slowed]))
+    groups = [*ctx.blueprint.groups, *(SkillGroup(gems=[gem(fact, 90)]) for fact in (despair, mark, slowed))]
+    blueprint = changed(ctx.blueprint, groups=groups)
+    await ctx.session.build(blueprint)
+    there = replace(ctx, blueprint=blueprint)
+    assert await added(there) == ["Sharp Mark", "Slow Cry", "Enfeeble"]
+    for kept in ({"Despair"}, set[str]()):
+        await ctx.session.build(blueprint)
+        incumbent = await Incumbent.open(there)
+        await without_useless(incumbent, by_id([ZAP, HEX, despair, mark, slowed]), kept)
+        assert led(incumbent.blueprint) == ["zap", *sorted(kept), "Sharp Mark", "Slow Cry"]
 
 
 class Switched(ArithmeticSession):
