@@ -136,6 +136,11 @@ class Blueprint(Model):
         """Return the ids of all passives, the ascendancy's too."""
         return frozenset(node.id for node in self.nodes)
 
+    @property
+    def enemy(self) -> str:
+        """The enemy of the figures, by the engine's name: None, Boss, Pinnacle (where nothing is set) or Uber."""
+        return str(self.config.get("enemyIsBoss", "Pinnacle"))
+
     def group_at(self, index: int) -> SkillGroup | None:
         """Return the skill group of the 1-based index, or None where there is none."""
         return self.groups[index - 1] if 0 < index <= len(self.groups) else None

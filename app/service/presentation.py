@@ -32,6 +32,10 @@ _MILESTONES = frozenset({"notable", "keystone", "socket"})
 COMPARED = {DPS: "DPS", EHP: "effective hit points", "Life": "life"}
 
 
+ENEMIES = {"None": "common monsters", "Boss": "an ordinary boss", "Pinnacle": "a Pinnacle boss", "Uber": "an Uber boss"}
+"""The engine's enemies in words."""
+
+
 def numbers(stats: StatsView | None) -> list[str]:
     """Return the figures, each with its name; unknown is "?", never zero."""
     if stats is None:
@@ -44,8 +48,9 @@ def numbers(stats: StatsView | None) -> list[str]:
         "chaos": stats.chaos_resistance,
     }
     resistances = ", ".join(f"{kind} {percent(value)}" for kind, value in found.items())
+    against = f" · against {ENEMIES.get(stats.enemy, stats.enemy)}" if stats.enemy is not None else ""
     lines = [
-        f"DPS {dps} · effective hit points {number(stats.ehp)}",
+        f"DPS {dps} · effective hit points {number(stats.ehp)}{against}",
         f"Life {number(stats.life)} · Energy Shield {number(stats.energy_shield)} · Mana {number(stats.mana)}",
         f"Armour {number(stats.armour)} · Evasion {number(stats.evasion)} · Block {percent(stats.block_chance)}",
         f"Resistances: {resistances}",

@@ -8,20 +8,12 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from app.model.base import Model, changed
+from app.model.blueprint import Blueprint
 from app.model.constraints import InvariantValue, Question
 from app.model.damage import NOT_COUNTED, DamageSource
 from app.model.dialogue import ModelShare, share_of
 from app.model.experiments import Experiment, Exploration, Refinement, Spending
-from app.model.names import (
-    BuildStatus,
-    Effort,
-    Mode,
-    Outcome,
-    Phase,
-    Provenance,
-    SubProblemName,
-    SubProblemStatus,
-)
+from app.model.names import BuildStatus, Effort, Mode, Outcome, Phase, Provenance, SubProblemName, SubProblemStatus
 from app.model.record import BuildRecord
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, EHP, FREE_SPIRIT, HIT_TYPES, MOVEMENT, Stats
@@ -37,6 +29,7 @@ class StatsView(Model):
     dps: damage per second. ehp: effective hit points. life, energy_shield, mana, armour, evasion: points.
     spirit, spirit_unreserved: Spirit points. *_resistance, block_chance: percent. move_speed: percent of the base.
     max_hit: the largest single hit survived, per damage type. values: every number under the engine's own name.
+    enemy: whom the figures are against (None = common monsters, Boss, Pinnacle, Uber); null = no build is known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
@@ -45,6 +38,7 @@ class StatsView(Model):
     version: str
     tree_version: str
     estimate: bool
+    enemy: str | None = None
     dps: float | None
     ehp: float | None
     life: float | None
@@ -224,16 +218,16 @@ class BuildPage(Model):
     next_cursor: str | None
 
 
-def stats_view(stats: Stats) -> StatsView:
-    """Return the stats under our names."""
-    got = stats.values.get
-    speed = got(MOVEMENT)
+def stats_view(stats: Stats, blueprint: Blueprint | None = None) -> StatsView:
+    """Return the stats under our names, with the enemy of the build that they are of."""
+    got, speed = stats.values.get, stats.values.get(MOVEMENT)
     hits = {kind.lower(): got(f"{kind}MaximumHitTaken") for kind in HIT_TYPES}
     return StatsView(
         engine=stats.engine.name,
         version=stats.engine.version,
         tree_version=stats.engine.tree_version,
         estimate=stats.engine.estimate,
+        enemy=blueprint.enemy if blueprint is not None else None,
         dps=stats.dps,
         ehp=got(EHP),
         life=got("Life"),
@@ -297,7 +291,7 @@ def view_of(record: BuildRecord) -> BuildView:
         sub_problems={name: _sub_problem(asked[name]) for name in SubProblemName if name in asked},
         conflicts=[ConflictView.model_validate(c, from_attributes=True) for c in record.state.conflicts],
         domain_gaps=state.domain_gaps,
-        stats=None if state.stats is None else stats_view(state.stats),
+        stats=None if state.stats is None else stats_view(state.stats, state.blueprint),
         damage=None if state.stats is None else damage_view(state.stats),
         caveats=[*failed, *record.state.caveats],
         invariant_changes=invariant_changes(record),

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from app.model.damage import DamageKind
+from app.service.presentation import ENEMIES
 from tests.reading.build_file import BuildFile, Item, bounds, chosen, shape
 
 _MARKS = {"✓": "met", "✗": "unmet", "-": "no effect", "?": "not understood"}
@@ -627,6 +628,10 @@ def _config(reader: Reader, text: str, of: str) -> Faults:
         yield f"{text} is told, the file has {have}"
 
 
+def _enemy(reader: Reader, text: str, _of: str) -> Faults:
+    yield from _config(reader, next((name for name, words in ENEMIES.items() if words == text), text), "enemyIsBoss")
+
+
 _FIGURE = r"-?[\d,]+|no limit|\?"
 
 
@@ -734,6 +739,7 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "part": (r"\d+", _over_time),
     "shares": (r"\d+% \w+(?:(?:, | and )\d+% \w+)*", _shares),
     "config": (r"\w+", _config),
+    "enemy": (r"[\w ]+", _enemy),
     "drafted": (r"[\d.,]+k? DPS / [\d.,]+k? EHP", _drafted),
     "of_set": (r"\d+", _of_set),
     "second_set": (r".+", _second_set),

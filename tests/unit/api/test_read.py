@@ -48,6 +48,7 @@ STAT_FIELDS = [
     "version",
     "tree_version",
     "estimate",
+    "enemy",
     "dps",
     "ehp",
     "life",

@@ -5,24 +5,27 @@ from __future__ import annotations
 import pytest
 
 from app.model.base import changed
+from app.model.blueprint import Blueprint
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.facts import UniqueOrigin
 from app.model.groups import GroupRole, GroupUse
 from app.model.guide import GearFigures, GemStep, Guide, ItemLine, Loss, PassiveStep, ShoppingItem
 from app.model.names import BuildStatus, GearTier, UniqueTier
 from app.model.record import BuildFailure
+from app.model.stats import EngineVersion, Stats
 from app.model.wishes import WishOutcome, WishState
 from app.service.presentation import (
     as_markdown,
     as_text,
     build_name,
     loadouts,
+    numbers,
     passives,
     presentation_of,
     shopping,
     verdict,
 )
-from app.service.view import view_of
+from app.service.view import stats_view, view_of
 from tests.fakes.samples import a_complete_record, a_loadout, a_record, an_iterating_record
 
 
@@ -31,7 +34,7 @@ def test_says_everything_that_matters() -> None:
     for part in (
         "Spark Stormweaver - finished with caveats",
         "sketch 1, passive tree 0_5; every number is an ESTIMATE",
-        "DPS 54,321 · effective hit points 20,000",
+        "DPS 54,321 · effective hit points 20,000 · against a Pinnacle boss",
         "fire 75 %",
         "chaos ?",
         "fire 5,000",
@@ -46,6 +49,17 @@ def test_says_everything_that_matters() -> None:
     ):
         assert part in text
     assert "exclude" not in text
+
+
+@pytest.mark.parametrize(
+    ("enemy", "words"),
+    [("None", "common monsters"), ("Boss", "an ordinary boss"), ("Uber", "an Uber boss"), (None, "a Pinnacle boss")],
+)
+def test_figures_name_the_enemy_that_they_are_against(enemy: str | None, words: str) -> None:
+    blueprint = Blueprint(class_name="Sorceress", level=90, config={"enemyIsBoss": enemy} if enemy else {})
+    engine = EngineVersion(name="pob", version="1", tree_version="0_5", estimate=False)
+    stats = stats_view(Stats(engine=engine, values={"TotalEHP": 20.0}), blueprint)
+    assert numbers(stats)[0] == f"DPS not modelled by the engine · effective hit points 20 · against {words}"
 
 
 def test_begins_with_asked_and_reached() -> None:
