@@ -196,7 +196,8 @@ def floors_for(level: int, gear: GearTier, goal: Goal = Goal.ALL_ROUND, hardcore
 
     A floor is the lower quartile and the median of the column. Defences begin higher for bosses, whose hits are larger,
     and highest in hardcore, where the first death is the last. Below level 60 there are no player figures; those of
-    level 60 to 75 are scaled by (level / 60) squared, and no chaos resistance is asked for.
+    level 60 to 75 are scaled by (level / 60) squared, the elemental resistances too (who is on the way has not filled
+    them: a Warrior of level 12 was told that 75 % is wanted), and no chaos resistance is asked for.
     """
     column = column_for(level, gear)
     scale = growth(level)
@@ -266,13 +267,13 @@ def growth(level: int) -> float:
 
 
 def _resistance(level: int) -> Floor:
-    return Floor(least=ELEMENTAL_RESISTANCE_CAP if level >= CAPPED_FROM else 60, good=ELEMENTAL_RESISTANCE_CAP)
+    least = ELEMENTAL_RESISTANCE_CAP if level >= CAPPED_FROM else 60
+    return Floor(least=round(least * growth(level)), good=round(ELEMENTAL_RESISTANCE_CAP * growth(level)))
 
 
 def owned(demands: Demands) -> Demands:
-    """Return the demands on somebody's own character: on its way it need not have the resistances of a plan of ours."""
-    resistance = _scaled(_resistance(demands.level), growth(demands.level))
-    return changed(demands, floors=changed(demands.floors, resistance=resistance, chaos_resistance=NO_FLOOR))
+    """Return the demands on somebody's own character: it need not have the chaos resistance of a plan of ours."""
+    return changed(demands, floors=changed(demands.floors, chaos_resistance=NO_FLOOR))
 
 
 def without_defences(floors: Floors) -> Floors:

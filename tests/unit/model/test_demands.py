@@ -53,7 +53,9 @@ def test_below_the_bands_demands_shrink_with_the_level() -> None:
     assert 0 < floors_for(10, GearTier.STARTER).dps.least < floors_for(40, GearTier.STARTER).dps.least
 
 
-def test_resistances_are_blocking_at_75_only_from_level_76() -> None:
+def test_resistances_are_filled_on_the_way_and_blocking_at_75_only_from_level_76() -> None:
+    on_the_way = [floors_for(level, GearTier.MID).resistance for level in (12, 30, 59, 60)]
+    assert [(floor.least, floor.good) for floor in on_the_way] == [(2, 3), (15, 19), (58, 73), (60, 75)]
     assert floors_for(75, GearTier.MID).resistance.least == 60
     assert floors_for(76, GearTier.MID).resistance.least == 75
 
