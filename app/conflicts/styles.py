@@ -87,11 +87,10 @@ _PARTS = {kind: figure for _, kind, figure in AILMENTS}
 def _share(case: Case, *kinds: DamageKind) -> float | None:
     """Return the share of the damage that is of these kinds, None where damage over time is not calculated.
 
-    The damage that counts is split by its sources; what minions deal is one of them, so theirs is read off their
-    figures, where a part that the engine does not name is none.
+    The damage that counts is split by its sources, what minions deal too. Without sources it is read off the figures,
+    where a part that the engine does not name is none.
     """
-    minion = case.main_gem is not None and is_minion(case.main_gem)
-    if case.stats.damage.sources and not case.stats.engine.estimate and not minion:
+    if case.stats.damage.sources and not case.stats.engine.estimate:
         return case.stats.damage.share(*kinds)
     over_time = figure_of(case, "TotalDotDPS")
     if over_time is None:

@@ -118,18 +118,21 @@ def test_by_what_the_figures_are(case: MakeCase, style: str, values: dict[str, f
     assert judged(case, "style", style, "Bolt", values=values) == [state]
 
 
+@pytest.mark.parametrize("main", ["Bolt", "Ally"])
 @pytest.mark.parametrize(
     ("style", "state"), [("ignite", MET), ("damage_over_time", MET), ("poison", UNMET), ("bleed", UNMET)]
 )
-def test_by_the_sources_of_the_damage_that_counts(case: MakeCase, style: str, state: WishState) -> None:
+def test_by_the_sources_of_the_damage_that_counts(case: MakeCase, main: str, style: str, state: WishState) -> None:
+    """Minions' too: one minion's ignite was 2 % of its own damage, and told so, but 0.5 % of what all of them deal."""
     sources = [
-        DamageSource(name="Bolt", kind=kind, dps=dps)
+        DamageSource(name=main, kind=kind, dps=dps)
         for kind, dps in ((DamageKind.HIT, 400.0), (DamageKind.IGNITE, 600.0))
     ]
     counted = case().stats.model_copy(update={"damage": DamageBreakdown.of(sources)})
     asked = Invariant(field="style", value=style, provenance=Provenance.EXPLICIT, reason="said so")
-    groups = [SkillGroup(gems=[Gem(gem_id="Bolt", name="Bolt")])]
-    built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, blueprint={"groups": groups})
+    groups = [SkillGroup(gems=[Gem(gem_id=main, name=main)])]
+    values = {"Minion.TotalDotDPS": 0.0, "Minion.CombinedDPS": 1000.0}
+    built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, values=values, blueprint={"groups": groups})
     assert [found.state for found in wishes_of(replace(built, stats=counted))] == [state]
 
 
