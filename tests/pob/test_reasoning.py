@@ -89,6 +89,21 @@ async def test_a_skill_that_only_an_ascendancy_grants_names_it(
 
 
 @pytest.mark.parametrize(
+    ("prompt", "named"),
+    [
+        ("infernalist fire hound minions ignite", "Loyal Hellhound"),
+        ("hellhound infernalist", "Loyal Hellhound"),
+        ("summoner lich with skeletal mages and offerings", "Pain Offering"),
+        ("bone offering minion witch", "Bone Offering"),
+    ],
+)
+async def test_what_players_call_a_passive_or_a_helper(world: FactsEngine, prompt: str, named: str) -> None:
+    found = extract_from(BuildRequest(prompt=prompt), await Catalogue.of(world, everything=True))
+    assert found.get("with") == [named]
+    assert found.not_understood == []
+
+
+@pytest.mark.parametrize(
     ("prompt", "weapon"),
     [("soulrend lich", "Staff"), ("chaos bolt witch", "Wand"), ("skeletal warriors infernalist", "Sceptre")],
 )
