@@ -235,7 +235,7 @@ class Objective:
         """Return how much of each demand is unmet; 0 = met, 1 = nothing of it is there (resistances: up to 3)."""
         wanted = self.floors.resistance.least
         return {
-            Guard.RESISTANCE: sum(max(0.0, wanted - outputs.get(key, 0.0)) / wanted for key in RESISTANCES),
+            Guard.RESISTANCE: sum(max(0.0, wanted - outputs.get(key, 0.0)) / max(wanted, 1.0) for key in RESISTANCES),
             Guard.SUSTAIN: sustain_gap(outputs, self.flask_mana),
             Guard.SPIRIT: max(0.0, -outputs.get(FREE_SPIRIT, 0.0)) / 50,
             Guard.ATTRIBUTES: sum(gap / max(need, 1.0) for need, gap in self.attribute_gaps(outputs).values()),

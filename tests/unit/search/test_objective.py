@@ -7,7 +7,7 @@ import pytest
 
 from app.model.demands import Floor, floors_for
 from app.model.names import Attribute, Demand, GearTier, Goal
-from app.model.stats import MOVEMENT
+from app.model.stats import MOVEMENT, RESISTANCES
 from app.model.sub_problems import Constraint, RequirementsChoice, ScalingChoice, SurvivabilityChoice
 from app.search.objective import METRICS, Guard, Objective, lack, lack_segments, objective_for, sustain_gap, worth
 from tests.fakes.arithmetic import World
@@ -128,6 +128,13 @@ def test_low_chaos_resistance_costs_once_gear_has_seen_to_it() -> None:
     assert (OBJECTIVE.chaos_gap(none), OBJECTIVE.chaos_gap(enough)) == (least, 0.0)
     drafted = OBJECTIVE.without(Guard.RESISTANCE)
     assert drafted.score(none) == drafted.score(enough)
+
+
+@pytest.mark.parametrize("level", [1, 3, 5, 6])
+def test_in_the_first_levels_no_resistance_is_missed(level: int) -> None:
+    """What is wanted grows from nothing: a character of level 5 ended a build with a division by zero."""
+    early = Objective(floors_for(level, GearTier.MID))
+    assert early.score(GOOD | dict.fromkeys(RESISTANCES, 1.0)) == early.score(GOOD | dict.fromkeys(RESISTANCES, 75.0))
 
 
 def test_where_nobody_asks_for_chaos_resistance_less_than_none_costs_nothing() -> None:
