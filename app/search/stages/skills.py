@@ -146,7 +146,7 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
     planned |= {fact.id for fact in await named_skills(ctx)}
-    styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+    styles = _further_styles(ctx)
     is_had = await _can_bring_about(ctx)
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
     helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and is_had(fact)]
@@ -164,7 +164,7 @@ async def asked_skills(ctx: SearchContext) -> StageResult:
 
     Nothing else, whatever it might gain: for builds that look no further.
     """
-    gems, styles = await ctx.engine.facts.gems(), OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+    gems, styles = await ctx.engine.facts.gems(), _further_styles(ctx)
     named = {fact.id for fact in await named_skills(ctx)}
     wanted = [fact for fact in gems if fact.id in named or (fact.kind == "active" and styles & tags(fact))]
     if not wanted:
@@ -212,7 +212,7 @@ async def further_skills(ctx: SearchContext) -> StageResult:
     """
     incumbent = await Incumbent.open(ctx)
     facts = by_id(await ctx.engine.facts.gems())
-    styles = OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+    styles = _further_styles(ctx)
     asked = {fact.id for fact in await named_skills(ctx)} | {i for i, fact in facts.items() if styles & tags(fact)}
     await without_useless(incumbent, facts, asked)
     before, kept = (await incumbent.learn_requirements()).warnings, len(incumbent.blueprint.groups)
@@ -329,9 +329,14 @@ async def _add_skills(
     return StageResult(incumbent.blueprint, label=f"{what}: {names or 'nothing that helps'}")
 
 
+def _further_styles(ctx: SearchContext) -> frozenset[str]:
+    """Return the styles asked for that a skill beside the main one brings."""
+    return OF_FURTHER_SKILLS & set(ctx.invariants.listed("style"))
+
+
 def _of_styles(ctx: SearchContext, offered: Sequence[GemFact], used: Sequence[GemFact]) -> list[list[GemFact]]:
     """Return per style that a further skill brings, and none that is used does, the skills that would."""
-    styles = sorted(OF_FURTHER_SKILLS & set(ctx.invariants.listed("style")))
+    styles = sorted(_further_styles(ctx))
     real = [fact for fact in offered if fact.colour is not None and level_required(fact) <= ctx.demands.level]
     found = [
         [fact for fact in real if style in tags(fact)] for style in styles if not any(style in tags(f) for f in used)
