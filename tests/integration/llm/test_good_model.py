@@ -126,7 +126,7 @@ def check(found: list[Pair]) -> None:
 
 
 async def test_a_good_model_is_better_than_the_rules(tmp_path: Path) -> None:
-    found = await pairs(Good(), tmp_path, ["deadeye with bow, evasion"])
+    found = await pairs(Good(), tmp_path, ["lightning sorceress for mapping"])
     check(found)
     assert found[0].gain > 0
 
