@@ -17,6 +17,8 @@ from app.model.base import Model
 from app.model.names import Attribute
 
 ConfigValue = str | int | float | bool
+DEFAULT_ENEMY = "Pinnacle"
+"""The enemy that Path of Building takes where a file names none."""
 WeaponSet = Literal[0, 1, 2]
 Rarity = Literal["NORMAL", "MAGIC", "RARE", "UNIQUE"]
 
@@ -138,8 +140,8 @@ class Blueprint(Model):
 
     @property
     def enemy(self) -> str:
-        """The enemy of the figures, by the engine's name: None, Boss, Pinnacle (where nothing is set) or Uber."""
-        return str(self.config.get("enemyIsBoss", "Pinnacle"))
+        """The enemy of the figures, by the engine's name: None, Boss, Pinnacle or Uber."""
+        return str(self.config.get("enemyIsBoss", DEFAULT_ENEMY))
 
     def group_at(self, index: int) -> SkillGroup | None:
         """Return the skill group of the 1-based index, or None where there is none."""

@@ -36,6 +36,11 @@ ENEMIES = {"None": "common monsters", "Boss": "an ordinary boss", "Pinnacle": "a
 """The engine's enemies in words."""
 
 
+def enemy(name: str) -> str:
+    """Return an enemy in words; one that is not known by the engine's name."""
+    return ENEMIES.get(name, name)
+
+
 def numbers(stats: StatsView | None) -> list[str]:
     """Return the figures, each with its name; unknown is "?", never zero."""
     if stats is None:
@@ -48,7 +53,7 @@ def numbers(stats: StatsView | None) -> list[str]:
         "chaos": stats.chaos_resistance,
     }
     resistances = ", ".join(f"{kind} {percent(value)}" for kind, value in found.items())
-    against = f" · against {ENEMIES.get(stats.enemy, stats.enemy)}" if stats.enemy is not None else ""
+    against = f" · against {enemy(stats.enemy)}" if stats.enemy is not None else ""
     lines = [
         f"DPS {dps} · effective hit points {number(stats.ehp)}{against}",
         f"Life {number(stats.life)} · Energy Shield {number(stats.energy_shield)} · Mana {number(stats.mana)}",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.service.presentation import ENEMIES, number, percent
+from app.service.presentation import enemy, number, percent
 
 FOLDER: Final = Path(__file__).parent / "templates"
 STATIC: Final = Path(__file__).parent / "static"
@@ -63,9 +63,9 @@ def words(name: object) -> str:
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_ENVIRONMENT.globals.update(here="", signed_in=False, enemies=ENEMIES)
+_ENVIRONMENT.globals.update(here="", signed_in=False)
 _ENVIRONMENT.filters.update(
-    number=number, percent=percent, duration=duration, share=share, gain=gain, words=words, figure=figure
+    number=number, percent=percent, duration=duration, share=share, gain=gain, words=words, figure=figure, enemy=enemy
 )
 
 

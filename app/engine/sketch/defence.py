@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from app.engine.sketch.pack import Game, Pack
 from app.engine.sketch.sheet import DAMAGE_TYPES, ELEMENTS, Stats, Sums, at_level
-from app.model.blueprint import ConfigValue
+from app.model.blueprint import DEFAULT_ENEMY, ConfigValue
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.model.stats import EHP, MOVEMENT
 
-DEFAULT_ENEMY = "Pinnacle"
 ARMOUR_RATIO = 10
 """Armour needed per point of damage to halve it (game constant)."""
 RECHARGE = 0.125
