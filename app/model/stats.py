@@ -59,13 +59,14 @@ class EngineVersion(Model):
 
 
 class GrantedEffect(Model):
-    """A skill that a worn item or a passive (`source`) grants, whose effect is in the figures.
+    """A skill that a worn item or a passive (`source`) grants; an item's has an effect that the figures could count.
 
     `damage`, `ehp`: shares (0-1) of the build's damage per second and effective hit points that go without it.
     """
 
     skill: str
     source: str
+    passive: bool = False
     damage: float
     ehp: float
 
@@ -75,7 +76,7 @@ class Stats(Model):
 
     Units: damage per second, hit points, percent for resistances, points for Spirit and attributes, per second for
     regeneration. Minion outputs carry the prefix "Minion.". A key that the engine did not produce is absent. `damage`
-    says where `DPS` comes from, `granted` which skills beside the blueprint's own are in the figures.
+    says where `DPS` comes from, `granted` which skills there are beside the blueprint's own.
     """
 
     engine: EngineVersion

@@ -9,6 +9,8 @@ from tests.pob.conftest import Child, Facts, rare
 
 pytestmark = pytest.mark.pob
 
+TO_TEMPEST_CALLER = (65413, 12882)
+
 
 def _inspect(child: Child) -> Inspection:
     return Inspection.model_validate(child.call("inspect"))
@@ -39,6 +41,16 @@ def test_a_granted_skill_that_the_figures_hang_on_is_told(child: Child, facts: F
     (sigil,) = found
     assert 0.05 < sigil.damage < 0.3
     assert sigil.ehp == 0.0
+
+
+def test_what_a_passive_grants_is_told_whether_or_not_figures_hang_on_it(child: Child, facts: Facts) -> None:
+    blueprint = facts.sorceress()
+    blueprint["nodes"] += [{"id": node} for node in TO_TEMPEST_CALLER]
+    child.build(blueprint)
+    found = Stats.model_validate(child.call("stats")).granted
+    assert [(one.skill, one.source, one.passive, one.damage) for one in found] == [
+        ("Elemental Storm", "Tempest Caller", True, 0.0)
+    ]
 
 
 def test_supports_that_do_nothing(child: Child, facts: Facts) -> None:

@@ -21,13 +21,13 @@ from app.search.skills.further import LEAST_SHARE, group_uses
 from app.search.skills.gems import support_slots
 
 Gems = Mapping[str, GemFact]
-_CURSES = frozenset({"AppliesCurse", "Mark"})
+_CURSES, _TRIGGERED = frozenset({"AppliesCurse", "Mark"}), frozenset({"Triggered"})
 
 
 async def guide_to(facts: Facts, blueprint: Blueprint, granted: Sequence[GrantedEffect] = ()) -> Guide:
     """Return the guide; passives and gems that the engine does not know are left out.
 
-    `granted` skills, of items and passives, are in the figures, so the player is told to use them.
+    `granted` skills, of items and passives, are told where figures hang on them or a passive was taken for them.
     """
     nodes = {node.id: node for node in await facts.nodes()}
     gems = {gem.id: gem for gem in await facts.gems()}
@@ -40,21 +40,22 @@ async def guide_to(facts: Facts, blueprint: Blueprint, granted: Sequence[Granted
 
 
 def _with(blueprint: Blueprint, granted: Sequence[GrantedEffect], gems: Gems) -> Blueprint:
-    """Return the build with groups for what is granted to it and carries a part of its figures."""
+    """Return the build with groups for what is granted to it and told."""
     named = {fact.name: Gem(gem_id=fact.id, name=fact.name) for fact in gems.values() if fact.kind == "active"}
-    more = [SkillGroup(gems=[named[one.skill]]) for one in carrying(granted) if one.skill in named]
+    more = [SkillGroup(gems=[named[one.skill]]) for one in told(granted) if one.skill in named]
     return changed(blueprint, groups=[*blueprint.groups, *more])
 
 
-def carrying(granted: Sequence[GrantedEffect]) -> list[GrantedEffect]:
-    """Return the granted skills that a part of the figures hangs on."""
-    return [one for one in granted if max(one.damage, one.ehp) >= LEAST_SHARE]
+def told(granted: Sequence[GrantedEffect]) -> list[GrantedEffect]:
+    """Return the granted skills that a part of the figures hangs on, and all that a passive was taken for."""
+    return [one for one in granted if one.passive or max(one.damage, one.ehp) >= LEAST_SHARE]
 
 
 def _granted_use(one: GrantedEffect) -> GroupUse:
     damage, ehp = (share if share >= LEAST_SHARE else None for share in (one.damage, one.ehp))
     purpose = f"granted by {one.source or 'what is worn'}"
-    return GroupUse(skill=one.skill, role=GroupRole.GRANTED, purpose=purpose, damage=damage, ehp=ehp)
+    counted = None if damage or ehp else False
+    return GroupUse(skill=one.skill, role=GroupRole.GRANTED, purpose=purpose, damage=damage, ehp=ehp, counted=counted)
 
 
 def passive_steps(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> dict[str, list[PassiveStep]]:
@@ -84,7 +85,7 @@ async def measured_guide(
         keystones = _keystones(blueprint, {node.id: node for node in await engine.facts.nodes()})
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
         uses = await group_uses(session, blueprint, gems, demands.goal)
-    uses += [_granted_use(one) for one in carrying(granted)]
+    uses += [_granted_use(one) for one in told(granted)]
     played = how_to_play(_with(blueprint, granted, gems), gems, uses, keystones)
     guide = changed(guide, groups=uses, how_to_play=played)
     return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
@@ -188,18 +189,20 @@ def how_to_play(
     main = blueprint.main
     others = [group for group in blueprint.groups if group is not main and group.enabled and group.gems]
     lasting = [group for group in others if is_lasting(group, gems)]
-    curses = [group for group in others if group not in lasting and _is_curse(group, gems)]
+    curses = [group for group in others if group not in lasting and _is_of(group, gems, _CURSES)]
     roles = {use.skill: use.role for use in uses}
     free = [group for group in others if group not in lasting]
     of_role = [(text, [g for g in free if roles.get(g.gems[0].name) is role]) for role, text in _SAID.items()]
-    told = [*lasting, *curses, *(group for _, groups in of_role for group in groups)]
-    rest = [group for group in others if group not in told]
+    placed = [*lasting, *curses, *(group for _, groups in of_role for group in groups)]
+    rest = [group for group in others if group not in placed]
+    triggered = [group for group in rest if _is_of(group, gems, _TRIGGERED)]
     lines = [
         _named("Switch on once and keep: {}.", lasting, gems),
         _named("Before a strong enemy: {}.", curses, gems),
         f"Then {_main_use(main, free, gems)}." if main is not None and main.gems else "",
         *(_named(text, groups, gems) for text, groups in of_role),
-        _named("Use when ready: {}.", rest, gems),
+        _named("Use when ready: {}.", [group for group in rest if group not in triggered], gems),
+        _named("Comes by itself: {}.", triggered, gems),
         *_consumables(blueprint, keystones),
     ]
     return [line for line in lines if line]
@@ -229,9 +232,10 @@ def is_lasting(group: SkillGroup, gems: Gems) -> bool:
     return fact is not None and (fact.spirit > 0 or "HasReservation" in fact.skill_types)
 
 
-def _is_curse(group: SkillGroup, gems: Gems) -> bool:
+def _is_of(group: SkillGroup, gems: Gems, types: frozenset[str]) -> bool:
+    """Say whether the group's skill is of one of these types."""
     fact = gems.get(group.gems[0].gem_id)
-    return fact is not None and bool(_CURSES & set(fact.skill_types))
+    return fact is not None and bool(types & set(fact.skill_types))
 
 
 def _named(text: str, groups: Sequence[SkillGroup], gems: Gems) -> str:

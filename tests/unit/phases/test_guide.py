@@ -9,10 +9,12 @@ import pytest
 from app.engine.process import ProcessEngine
 from app.knowledge.gems import level_required
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
+from app.model.demands import Demands, floors_for
 from app.model.facts import GemFact
 from app.model.groups import GroupRole, GroupUse
+from app.model.names import Effort, GearTier, Goal
 from app.model.stats import GrantedEffect
-from app.phases.validate.guide import guide_to, how_to_play
+from app.phases.validate.guide import guide_to, how_to_play, measured_guide
 
 
 def gem(name: str, *, kind: str = "active", types: tuple[str, ...] = (), spirit: float = 0.0) -> GemFact:
@@ -120,11 +122,33 @@ async def test_who_is_granted_what_the_figures_hang_on_is_told_to_use_it(sketch:
     spark, arc = [fact for fact in await sketch.facts.gems() if fact.name in ("Spark", "Arc")]
     groups = [SkillGroup(gems=[Gem(gem_id=spark.id, name=spark.name)])]
     build = Blueprint(class_name="X", level=90, groups=groups, main_group=1)
-    for share, told in ((0.12, ["Use when ready: " + arc.name + "."]), (0.0, [])):
-        granted = [GrantedEffect(skill=name, source="Staff", damage=share, ehp=0.0) for name in (arc.name, "Ward")]
+    used = ["Use when ready: " + arc.name + "."]
+    for passive, share, told in ((False, 0.12, used), (False, 0.0, []), (True, 0.0, used)):
+        granted = [
+            GrantedEffect(skill=name, source="Staff", passive=passive, damage=share, ehp=0.0)
+            for name in (arc.name, "Ward")
+        ]
         guide = await guide_to(sketch.facts, build, granted)
         assert [line for line in guide.how_to_play if line.startswith("Use")] == told
         assert {step.name for step in guide.gems} == {spark.name}, "nobody cuts a gem of it"
+
+
+async def test_what_a_passive_was_taken_for_is_told_though_no_figure_hangs_on_it(sketch: ProcessEngine) -> None:
+    """An Infernalist took Loyal Hellhound, and was not told of a hound."""
+    spark = next(fact for fact in await sketch.facts.gems() if fact.name == "Spark")
+    groups = [SkillGroup(gems=[Gem(gem_id=spark.id, name=spark.name)])]
+    build = Blueprint(class_name="Sorceress", level=90, groups=groups, main_group=1)
+    granted = [GrantedEffect(skill="Hound", source="Loyal Hound", passive=True, damage=0.0, ehp=0.0)]
+    floors = floors_for(90, GearTier.MID)
+    demands = Demands(level=90, gear=GearTier.MID, goal=Goal.MAPPING, hardcore=False, floors=floors)
+    guide = await measured_guide(sketch, build, demands, Effort.NORMAL, granted)
+    assert guide.groups[-1].line == "Hound - granted skill: granted by Loyal Hound; its effect is not in the figures"
+
+
+def test_what_is_triggered_comes_by_itself() -> None:
+    gems = {"Storm": gem("Storm", types=("Spell", "Triggered")), "Dash": GEMS["Dash"]}
+    told = how_to_play(Blueprint(class_name="X", level=9, groups=[group("Storm"), group("Dash")]), gems)
+    assert told == ["Use when ready: Dash.", "Comes by itself: Storm."]
 
 
 async def test_supports_come_with_their_socket_and_their_tier(sketch: ProcessEngine) -> None:

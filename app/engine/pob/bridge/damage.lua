@@ -9,6 +9,7 @@ local function flags_of(skill)
 	local set = skill.activeEffect.statSet
 	return set and set.skillFlags or {}
 end
+damage.flags_of = flags_of
 
 -- Why a skill's damage is not counted; nil = it is.
 function damage.refusal(skill)
