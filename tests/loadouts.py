@@ -14,7 +14,7 @@ from app.engine.base import Engine
 from app.engine.files.loadouts import loadout_of
 from app.model.blueprint import Allocate, Blueprint, Deallocate, PassiveNode
 from app.model.constraints import InvariantSet
-from app.model.demands import demands_of, earned_points
+from app.model.demands import demands_of, earned_points, level_demands
 from app.model.guide import FINAL, LEVELLING, Loadout
 from app.model.names import Effort, Trigger
 from app.model.record import BuildRecord, BuildRequest
@@ -26,7 +26,7 @@ from app.reasoning.rules import RulesReasoner
 from app.search.base import SearchContext, plan_of
 from app.search.gear.jewels import JewelSockets
 from app.search.incumbent import Incumbent
-from app.search.levels import level_demands, level_objective
+from app.search.levels import level_objective
 from app.search.passives.graph import main_graph
 from app.search.passives.tree import TreeLimits, TreeSearch
 from app.search.sessions import Sharing

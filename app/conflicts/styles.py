@@ -11,8 +11,10 @@ from types import MappingProxyType
 from app.conflicts.case import AILMENTS, Case, WishVerdict, advice, damage_shares, figure_of, other_ascendancy
 from app.knowledge.gems import ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import (
+    BY_ITSELF,
     CRITICAL_CHANCE,
     FAST,
+    GLASS_CANNON,
     HALF,
     LAYERS,
     LEAST_AILMENT,
@@ -28,7 +30,7 @@ from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
 from app.model.damage import AFTER_HIT, DamageKind
 from app.model.names import Attribute, Demand, SubProblemName
-from app.model.stats import ATTRIBUTE_METRICS, EHP, MOVEMENT
+from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, MOVEMENT
 
 Found = tuple[bool | None, str]
 """Whether the build is so (None = nothing tells), and what it has, in words; for None what it would need."""
@@ -172,6 +174,13 @@ def _tanky(case: Case) -> Found:
     return have >= good, f"{have:,.0f} effective hit points, {good:,.0f} are good for its level and gear"
 
 
+def _glass_cannon(case: Case) -> Found:
+    floors, have = case.demands.floors, (case.stats.get(DPS), case.stats.get(EHP))
+    damage, life = have[0] / floors.dps.good, have[1] / floors.ehp.good
+    told = f"{have[0]:,.0f} damage per second, {damage:.1f} times what is good for its level and gear"
+    return damage >= max(1.0, life), f"{told}; {have[1]:,.0f} effective hit points, {life:.1f} times"
+
+
 def _leech(case: Case) -> Found:
     gains = {kind: case.stats.get(f"{kind}LeechGainRate") for kind in ("Life", "Mana", "EnergyShield")}
     return any(gains.values()), ", ".join(f"{rate:,.0f} {kind} leeched per second" for kind, rate in gains.items())
@@ -231,6 +240,7 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "max_block": _max_block,
         "fast": _fast,
         "tanky": _tanky,
+        GLASS_CANNON: _glass_cannon,
         "leech": _leech,
         ONE_BUTTON: _one_button,
         "regeneration": _regeneration,
@@ -305,7 +315,7 @@ def _ways(case: Case, style: str) -> tuple[Suggestion, ...]:
     if style in _OF_MANA:
         resource = Details(resource="mana", style=style if figure else None)
         return (advice("more_mana", _SUSTAIN, Demand.MORE_RECOVERY, "more mana on gear and passives", resource),)
-    ways = _other_damage(case, weighed=figure)
+    ways = _other_damage(case, Details(style=style) if style in BY_ITSELF else None, weighed=figure)
     # Any skill that hits can be made one of critical hits.
     return tuple(reversed(ways)) if style == "critical" else ways
 

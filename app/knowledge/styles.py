@@ -22,6 +22,7 @@ OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "war
 """Styles that a skill beside the main one brings: one with this tag."""
 
 ONE_BUTTON = "one_button"
+GLASS_CANNON = "glass_cannon"
 """Nothing but the main skill is pressed: what else there is acts by itself."""
 
 OVER_TIME: Mapping[str, float] = MappingProxyType(

@@ -109,6 +109,13 @@ class ParentFigures(Model):
     outputs: dict[str, float]
 
 
+_OF_BUILD = (
+    *("objective", "flask_mana", "nearest_modelled", "weapon_sets"),
+    *("tree_alternatives", "advice", "choices", "tolerated"),
+)
+"""Notes that are false of another build."""
+
+
 class StageNotes(Sparse):
     """What stages leave for later ones; a stage returns those notes that it makes or changes.
 
@@ -144,6 +151,10 @@ class StageNotes(Sparse):
     def joined(self, later: StageNotes) -> StageNotes:
         """Return these notes with what the later ones say in their place."""
         return changed(self, **{name: getattr(later, name) for name in later.model_fields_set})
+
+    def of_build(self) -> StageNotes:
+        """Return what is said of the build as it is, and not of how it came about."""
+        return StageNotes.model_validate({name: getattr(self, name) for name in _OF_BUILD})
 
 
 class ConstructProgress(Model):

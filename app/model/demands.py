@@ -336,3 +336,11 @@ def _scaled(floor: Floor, scale: float) -> Floor:
 def _ascendancy_points(level: int) -> int:
     """Two points per trial; the trials are usually done near these levels (8 points from 75 by the rule table)."""
     return 8 if level >= 75 else 6 if level >= 65 else 4 if level >= 45 else 2 if level >= 25 else 0
+
+
+def level_demands(demands: Demands, level: int) -> Demands:
+    """Return what is demanded at a level on the way: plain gear, ordinary monsters, the points there are by then."""
+    tier = GearTier.STARTER if demands.gear is GearTier.STARTER else GearTier.MID
+    floors = floors_for(level, demands.gear, demands.goal, demands.hardcore)
+    floors = changed(floors, gear=changed(gear_limits(tier, level), max_uniques=0))
+    return Demands(level=level, gear=GearTier.STARTER, goal=Goal.ALL_ROUND, hardcore=demands.hardcore, floors=floors)

@@ -12,7 +12,7 @@ from app.model.base import Model, changed
 from app.model.blueprint import Blueprint, Change
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
-from app.model.construction import ConstructProgress
+from app.model.construction import ConstructProgress, StageNotes
 from app.model.dialogue import Turn
 from app.model.experiments import Experiment, Exploration, Refinement
 from app.model.guide import Guide
@@ -33,7 +33,7 @@ class UsedMemory(Model):
 
 
 class Snapshot(Model):
-    """A complete build as it was validated: the one to return to, with what became of each wish."""
+    """A complete build as it was validated: the one to return to, with what became of each wish and is said of it."""
 
     iteration: int
     blueprint: Blueprint
@@ -42,6 +42,7 @@ class Snapshot(Model):
     conflicts: list[BuildConflict] = Field(default_factory=list)
     memory_digest: str | None = None
     wishes: list[WishOutcome] = Field(default_factory=list)
+    notes: StageNotes = Field(default_factory=StageNotes)
 
 
 class Elimination(Model):

@@ -85,7 +85,7 @@ def got_worse(state: BuildState) -> bool:
 
 
 def restored(state: BuildState) -> BuildState:
-    """Return the state back at its best build: decisions, figures and conflicts of then, what was tried charged."""
+    """Return the state back at its best build: decisions, notes, figures and conflicts of then, all tries charged."""
     assert state.best is not None
     best = state.best
     text = f"iteration {state.iteration} had {len(blocking(state.conflicts))} blocking conflicts, not {best.blocking}"
@@ -100,7 +100,7 @@ def restored(state: BuildState) -> BuildState:
         inspection=None,
         conflicts=charged,
         wishes=best.wishes,
-        construction=ConstructProgress(notes=changed(state.construction.notes, reopened=[])),
+        construction=ConstructProgress(notes=changed(state.construction.notes.joined(best.notes), reopened=[])),
     )
 
 

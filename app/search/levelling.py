@@ -8,8 +8,9 @@ from functools import partial
 
 from app.engine.base import Engine
 from app.model.base import changed
+from app.model.demands import level_demands
 from app.search.base import SearchContext
-from app.search.levels import LEVELS, LevelDraft, LevelSearch, LevelTree, level_demands
+from app.search.levels import LEVELS, LevelDraft, LevelSearch, LevelTree
 from app.search.passives.graph import levelling_order
 from app.search.sessions import BESIDE_OTHERS, open_parallel, seated
 

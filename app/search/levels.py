@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from app.engine.base import Session
-from app.knowledge.exclusions import Exclusions
+from app.knowledge.exclusions import Exclusions, granting, grants
 from app.knowledge.gems import (
     can_be_cut,
     can_be_main,
@@ -42,9 +42,8 @@ from app.model.blueprint import (
     Unequip,
     apply_changes,
 )
-from app.model.demands import Demands, floors_for, gear_limits
 from app.model.facts import GemFact
-from app.model.names import Attribute, GearTier, Goal
+from app.model.names import Attribute
 from app.model.stats import ATTRIBUTE_METRICS, DPS
 from app.search.base import SearchContext
 from app.search.drafts import fill, shared_gear
@@ -57,9 +56,9 @@ from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import (
     PassiveGraph,
     ascendancy_graph,
-    bare_hands,
     levelling_order,
     main_graph,
+    needed_passives,
     passive_points,
     reached,
 )
@@ -98,14 +97,6 @@ class LevelDraft:
     caveats: Sequence[str] = ()
 
 
-def level_demands(demands: Demands, level: int) -> Demands:
-    """Return what is demanded at a level on the way: plain gear, ordinary monsters, the points there are by then."""
-    tier = GearTier.STARTER if demands.gear is GearTier.STARTER else GearTier.MID
-    floors = floors_for(level, demands.gear, demands.goal, demands.hardcore)
-    floors = changed(floors, gear=changed(gear_limits(tier, level), max_uniques=0))
-    return Demands(level=level, gear=GearTier.STARTER, goal=Goal.ALL_ROUND, hardcore=demands.hardcore, floors=floors)
-
-
 def level_objective(ctx: SearchContext) -> Objective:
     """Return what counts at the context's level: what counts for a build of ours there, resistances left to luck.
 
@@ -140,8 +131,10 @@ class LevelSearch:
         """Choose skill, gear, supports and ascendancy; False when the character has no skill that deals damage yet."""
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
-        self.graph, self._keystone = self._inside(await main_graph(self.ctx)), await bare_hands(self.ctx)
-        chosen = await self._skill()
+        self.graph, self._needed = self._inside(await main_graph(self.ctx)), await needed_passives(self.ctx)
+        points, graph = self.ctx.demands.floors.ascendancy_points, await ascendancy_graph(self.ctx)
+        ascendancy = self._inside(graph) if graph is not None else None
+        chosen = await self._skill(ascendancy)
         if chosen is None:
             return False
         incumbent, why = chosen
@@ -152,10 +145,10 @@ class LevelSearch:
                 await fill(incumbent, pool, item, LINES_TRIED, self.ctx.plan.scaling.keywords)
         await self._supported(incumbent)
         await self._others(incumbent)
-        points, ascendancy = self.ctx.demands.floors.ascendancy_points, await ascendancy_graph(self.ctx)
         ascended = [] if self.before is None else list(self.before.ascendancy)
         if ascendancy is not None and points:
-            search = self._search(incumbent, self._inside(ascendancy), frozenset(ascended))
+            needed = ascendancy.in_order(self._way(ascendancy, len(ascendancy.bought))[1])
+            search = self._search(incumbent, ascendancy, frozenset([*ascended, *needed[:points]]))
             await search.fit(min(points, len(search.graph.bought)))
             await search.improve()
             ascended = levelling_order(search.graph, search.owned, (await search.worths()).__getitem__, ascended)
@@ -197,10 +190,23 @@ class LevelSearch:
 
     # -- skill
 
-    async def _skill(self) -> tuple[Incumbent, str] | None:
+    async def _had(self, ascendancy: PassiveGraph | None) -> tuple[bool, str]:
+        """Say whether the character has the main skill, as a gem or by what grants it, and since when."""
+        main, floors = self._main, self.ctx.demands.floors
+        if can_be_cut(main):
+            return level_required(main) <= self.ctx.demands.level, f"from level {level_required(main)} on"
+        worn = grants(main, usable(list(self._bases.values()), self.ctx))
+        taken = [n for n in granting(await self.ctx.engine.facts.nodes(), main.name) if n.id in self.finished.passives]
+        wanted = [frozenset(node.id for node in taken)]
+        trees = [(self.graph, floors.passive_points), (ascendancy, floors.ascendancy_points)]
+        near = any(reached(graph, wanted, points)[0] for graph, points in trees if graph is not None)
+        return bool(worn) or near, f"once {' or '.join(node.name for node in taken) or 'what grants it'} is there"
+
+    async def _skill(self, ascendancy: PassiveGraph | None) -> tuple[Incumbent, str] | None:
         """Return the build founded on the main skill, or on the best measured of its kind, and why it is that."""
-        level, start, name = self.ctx.demands.level, level_required(self._main), self._main.name
-        own = [self._main] if start <= level else []
+        level, name = self.ctx.demands.level, self._main.name
+        is_had, since = await self._had(ascendancy)
+        own = [self._main] if is_had else []
         skills = [*own, *self._instead()]
         if not skills:
             return None
@@ -215,13 +221,13 @@ class LevelSearch:
         ]
         best = max(range(len(skills)), key=lambda i: (scores[i], -i))
         if own and (not rates[0] or rates[best] <= WEAK * rates[0]):
-            return incumbent, f"{name} is the build's main skill, to be had from level {start} on"
+            return incumbent, f"{name} is the build's main skill, to be had {since}"
         if scores[best] == -math.inf:
             return None
         if best:
             incumbent = await self._founded(skills[best])
         rated = sum(rate > 0 for rate in rates)
-        there = f"{name} can be used from level {start} on"
+        there = f"{name} can be used {since}"
         if own:
             weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
             return incumbent, f"{there}, {weak}: the best measured of {rated} skills with the same weapon"
@@ -238,9 +244,10 @@ class LevelSearch:
         def is_open(fact: GemFact) -> bool:
             early = can_be_cut(fact) and usable_level(fact, self.ctx.demands.level) > 0
             fits = not fact.weapon_types or any(usable_with(words, held) for words in fact.weapon_types)
-            kind = is_spell(fact) == is_spell(main) and is_minion(fact) == is_minion(main)
-            plain = stands_alone(fact) and can_be_main(fact) and not fact.monsters and fact.spirit == 0
-            return early and fits and kind and plain and fact.id != main.id and not excluded.gem(fact)
+            kind = is_minion(fact) if is_minion(main) else not is_minion(fact) and is_spell(fact) == is_spell(main)
+            plain = can_be_main(fact) and not fact.monsters and (is_minion(fact) or fact.spirit == 0)
+            alone = stands_alone(fact) and fact.id != main.id and not excluded.gem(fact)
+            return early and fits and kind and plain and alone
 
         found = [fact for fact in self._facts.values() if is_open(fact)]
         types = set(damage_types_of(main))
@@ -318,8 +325,8 @@ class LevelSearch:
         return [changed(node, weapon_set=0) for node in self.finished.nodes if node.id in taken]
 
     def _way(self, graph: PassiveGraph, points: int) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the keystone by which bare hands use the skill, as far as the points reach, and the way to it."""
-        return reached(graph, [self._keystone] if self._keystone else [], points)
+        """Return what the main skill cannot do without, as far as the points reach, and the way to it."""
+        return reached(graph, self._needed, points)
 
     # -- attributes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.base import Engine, Facts
-from app.knowledge.gems import calls, level_required, tags, waits
+from app.knowledge.gems import calls, can_be_cut, level_required, tags, waits
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
 from app.model.demands import Demands
@@ -42,13 +42,14 @@ async def guide_to(facts: Facts, blueprint: Blueprint, granted: Sequence[Granted
 def _with(blueprint: Blueprint, granted: Sequence[GrantedEffect], gems: Gems) -> Blueprint:
     """Return the build with groups for what is granted to it and told."""
     named = {fact.name: Gem(gem_id=fact.id, name=fact.name) for fact in gems.values() if fact.kind == "active"}
-    more = [SkillGroup(gems=[named[one.skill]]) for one in told(granted) if one.skill in named]
+    more = [SkillGroup(gems=[named[one.skill]]) for one in told(granted, blueprint) if one.skill in named]
     return changed(blueprint, groups=[*blueprint.groups, *more])
 
 
-def told(granted: Sequence[GrantedEffect]) -> list[GrantedEffect]:
-    """Return the granted skills that a part of the figures hangs on, and all that a passive was taken for."""
-    return [one for one in granted if one.passive or max(one.damage, one.ehp) >= LEAST_SHARE]
+def told(granted: Sequence[GrantedEffect], blueprint: Blueprint) -> list[GrantedEffect]:
+    """Return the granted skills that a part of the figures hangs on, and those of passives that lead no own group."""
+    own = {group.gems[0].name for group in blueprint.groups if group.gems}
+    return [one for one in granted if max(one.damage, one.ehp) >= LEAST_SHARE or (one.passive and one.skill not in own)]
 
 
 def _granted_use(one: GrantedEffect) -> GroupUse:
@@ -85,7 +86,7 @@ async def measured_guide(
         keystones = _keystones(blueprint, {node.id: node for node in await engine.facts.nodes()})
         worth = await worth_of_items(engine.facts, session, blueprint, demands)
         uses = await group_uses(session, blueprint, gems, demands.goal)
-    uses += [_granted_use(one) for one in told(granted)]
+    uses += [_granted_use(one) for one in told(granted, blueprint)]
     played = how_to_play(_with(blueprint, granted, gems), gems, uses, keystones)
     guide = changed(guide, groups=uses, how_to_play=played)
     return changed(guide, shopping=[_weighed(item, worth) for item in guide.shopping], at_tiers=list(worth.at_tiers))
@@ -140,7 +141,8 @@ def _cut(group: SkillGroup, gems: Gems) -> list[GemStep]:
     supports.sort(key=lambda entry: (entry[1].lineage, entry[1].tier))
     first = max(level_required(fact) for _, fact in skills) if skills else 1
     name = group.gems[0].name
-    steps = [GemStep(level=first, name=gem.name, group=name, support=False) for gem, _ in skills]
+    cut = [gem for gem, fact in skills if can_be_cut(fact)]
+    steps = [GemStep(level=first, name=gem.name, group=name, support=False) for gem in cut]
     for held, (gem, fact) in enumerate(supports, start=1):
         level = max(first, level_required(fact), socket_level(held), FIRST_MAPS if fact.lineage else 1)
         steps.append(GemStep(level=level, name=gem.name, group=name, support=True))

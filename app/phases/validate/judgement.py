@@ -128,6 +128,7 @@ def _snapshot(state: BuildState, conflicts: list[BuildConflict], case: Case) -> 
         blocking=len(blocking(conflicts)),
         conflicts=conflicts,
         wishes=wishes_of(case),
+        notes=state.construction.notes.of_build(),
     )
 
 

@@ -15,7 +15,7 @@ from app.core.spans import SpanKind, span
 from app.engine.files.loadouts import with_loadouts, without_levelling
 from app.model.base import changed
 from app.model.blueprint import Blueprint
-from app.model.demands import earned_points, is_level_of_points
+from app.model.demands import earned_points, is_level_of_points, level_demands
 from app.model.facts import NodeFact
 from app.model.guide import FINAL, LEVELLING, Guide, Loadout, WornItem
 from app.model.names import Effort, Mode, Trigger
@@ -27,7 +27,7 @@ from app.phases.validate.judgement import measured_afresh
 from app.search.base import plan_of
 from app.search.gear.legality import shopping_list
 from app.search.levelling import characters_of, nested
-from app.search.levels import LEVELS, LevelDraft, level_demands
+from app.search.levels import LEVELS, LevelDraft
 from app.search.sessions import USUAL, Sharing, open_parallel
 
 _log = logging.getLogger(__name__)

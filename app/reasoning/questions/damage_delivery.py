@@ -29,6 +29,7 @@ from app.knowledge.weapons import matches
 from app.knowledge.words import by_phrase, closest_to, listing, named
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS
+from app.model.conflicts import Details
 from app.model.facts import GemFact
 from app.model.names import Demand, Goal, Provenance, SubProblemName
 from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, Option
@@ -103,9 +104,7 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
             return False
         match demands[-1].demand:
             case Demand.OTHER_SKILL:
-                kind = demands[-1].values.element
-                kinds = set(ELEMENTS) if kind == "elemental" else {kind}
-                able = {g.id for g in brief.catalogue.active if can_be_main(g) and kinds & set(dealt(g))}
+                able = _able(brief, demands[-1].values)
                 wrong = bool(able) and choice.skill_id not in able
                 return choice.skill_id in {t.skill_id for t in tried} or wrong
             case Demand.OTHER_WEAPON:
@@ -173,6 +172,15 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
         return choice.skill_name, choice
 
 
+def _able(brief: Brief, wanted: Details) -> set[str]:
+    """Return the skills that deal the damage, or are played in the style, that a conflict wants of another skill."""
+    mains = [gem for gem in brief.catalogue.active if can_be_main(gem)]
+    if wanted.style is not None:
+        return {gem.id for gem in mains if has_style(gem, wanted.style)}
+    kinds = set(ELEMENTS) if wanted.element == "elemental" else {wanted.element}
+    return {gem.id for gem in mains if kinds & set(dealt(gem))}
+
+
 def _ranked(brief: Brief) -> list[Judgement]:
     """Return the skills that the build could be made around, best first; the skill asked for stands alone in front."""
     asked = brief.skill
@@ -229,16 +237,19 @@ def _nearest(brief: Brief) -> list[Judgement]:
     return [one for one in playable if prices[one.gem.id] == least]
 
 
-_GUESS = 0.25
-"""Share of its price that a damage type has which nobody asked for, and another word points to."""
+_GUESS, _SHAPE = 0.25, 1.5
+"""Share of its price that a damage type has which nobody asked for, and another word points to; how much more a style
+counts that nothing but the skill brings: other things make a bear deal fire damage, nothing makes a fire spell a bear.
+"""
 
 
 def _missed(brief: Brief, judged: Judgement) -> float:
     """Return the price, in points, of what a skill has not of what was asked for, or is guessed of its damage type."""
+    shaped = not BY_ITSELF.isdisjoint(brief.listed("style"))
     weights = {
         "damage type": 1.0 if brief.explicit("damage_type") else _GUESS if brief.sure("damage_type") else 0.0,
         "weapon": 1.0 if brief.explicit("weapon") else 0.0,
-        "style": 1.0 if brief.explicit("style") else 0.0,
+        "style": (_SHAPE if shaped else 1.0) if brief.explicit("style") else 0.0,
     }
     return sum(weight * max(0.0, -judged.points[topic]) for topic, weight in weights.items())
 

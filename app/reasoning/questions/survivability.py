@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.core.errors import LlmBadOutput
+from app.knowledge.styles import GLASS_CANNON
 from app.knowledge.words import listing
 from app.model.base import changed
 from app.model.names import Demand, Goal, Provenance, SubProblemName
@@ -21,6 +22,9 @@ Way = tuple[Pool, list[str]]
 """A pool and the layers before it, the most important first."""
 _STEP = 1.5
 _GOALS = {Goal.BOSSING: 1.15, Goal.LEVELING: 0.8}
+_GLASS = 0.4
+"""What effective hit points count for a glass cannon beside others; what is needed of each kind of hit stays needed."""
+
 _KEYSTONES: dict[str, tuple[Pool, list[str]]] = {
     "Chaos Inoculation": ("energy_shield", ["energy_shield"]),
     "Blood Magic": ("life", []),
@@ -191,6 +195,7 @@ def _asked(brief: Brief, asked: list[str], usual: list[str], agile: str) -> Way:
 
 def _option(brief: Brief, pool: Pool, layers: list[str]) -> Option:
     weight = _GOALS.get(brief.demands.goal, 1.0) * (1.5 if brief.demands.hardcore else 1.0)
+    weight *= _GLASS if GLASS_CANNON in brief.listed("style") else 1.0
     choice = SurvivabilityChoice(
         pool=pool,
         mitigation=layers,

@@ -104,6 +104,9 @@ def test_by_what_the_gems_are(case: MakeCase, style: str, skills: str, state: Wi
         ("fast", {"EffectiveMovementSpeedMod": 1.3}, MET),
         ("fast", {"EffectiveMovementSpeedMod": 1.1}, UNMET),
         ("tanky", {"TotalEHP": 10_000_000.0}, MET),
+        ("glass_cannon", {"DPS": 10_000_000.0, "TotalEHP": 9_000.0}, MET),
+        ("glass_cannon", {"DPS": 10_000.0, "TotalEHP": 10_000_000.0}, UNMET),
+        ("glass_cannon", {"DPS": 10.0, "TotalEHP": 1.0}, UNMET),
         ("leech", {"LifeLeechGainRate": 5.0}, MET),
         ("leech", {}, UNMET),
         ("regeneration", {"Life": 1000.0, "LifeRegenRecovery": 30.0}, MET),
@@ -142,7 +145,7 @@ def test_by_the_sources_of_the_damage_that_counts(case: MakeCase, main: str, sty
         ("fast", "boots with more movement speed", None),
         ("tanky", "weigh defence higher in passives and gear", None),
         ("mana_stacking", "more mana on gear and passives", "mana_stacking"),
-        ("totem", "a main skill that is played as asked", None),
+        ("totem", "a main skill that is played as asked", "totem"),
         ("critical", "weigh the damage asked for higher", "critical"),
     ],
 )

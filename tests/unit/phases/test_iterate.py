@@ -11,6 +11,7 @@ from app.conflicts.order import in_order
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, SkillGroup
 from app.model.conflicts import BuildConflict, Suggestion
+from app.model.construction import Advice, ConstructProgress, StageNotes
 from app.model.names import (
     ConflictType,
     Demand,
@@ -226,6 +227,28 @@ async def test_a_build_that_got_worse_goes_back_and_tries_the_next_way() -> None
     assert [(c.id, c.attempts, c.tried) for c in state.conflicts] == [("gap", 2, ["a", "b"])]
     assert (state.emergency_stops, state.iteration) == (1, 2)
     assert state.construction.notes.reopened == ["survivability"]
+
+
+async def test_a_build_that_is_gone_back_to_is_told_as_it_was_and_not_as_the_one_that_failed() -> None:
+    """An Ember Fusillade was told the weapon sets of the Perfect Strike that was tried after it."""
+    gap = conflict("gap", way("a"), way("b", Q.SURVIVABILITY, Demand.MORE_EFFECTIVE_LIFE))
+    start = await ready(gap)
+    assert start.state.best is not None
+    said = StageNotes(weapon_sets="24 for Fireball", tolerated=["fire resistance 73 %"], objective=2.0, evaluations=100)
+    best = start.state.best.model_copy(update={"notes": said.of_build()})
+    best = Snapshot.model_validate_json(best.model_dump_json())
+    state = start.state.model_copy(update={"best": best})
+    ctx, _ = await step(IteratePhase(), context(start.engine, state=state, invariants=start.invariants))
+    ctx = await explored_again(ctx)
+    idea = Advice(idea="a support", reason="more damage", refused_because="")
+    other = StageNotes(weapon_sets="24 for Molten Blast", objective=1.0, advice=[idea], evaluations=250)
+    bad = worse(ctx.state, gap, conflict("new")).model_copy(update={"construction": ConstructProgress(notes=other)})
+    after, _ = await step(IteratePhase(), context(ctx.engine, state=bad, invariants=ctx.invariants))
+
+    notes = after.state.construction.notes
+    assert (notes.weapon_sets, notes.tolerated, notes.objective) == ("24 for Fireball", ["fire resistance 73 %"], 2.0)
+    assert notes.advice == []
+    assert notes.evaluations == 250, "what it took counts all"
 
 
 async def test_a_wish_that_is_lost_for_another_is_no_way_out() -> None:

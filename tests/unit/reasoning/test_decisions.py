@@ -92,6 +92,16 @@ async def test_every_way_that_is_raced_is_of_all_kinds_that_were_asked_for() -> 
     assert named == {"Furious Slam"}
 
 
+async def test_a_bear_of_another_damage_type_is_raced_rather_than_the_type_without_a_bear(world: FactsEngine) -> None:
+    """Found with "oracle bear fire": all bears deal physical damage, so fire spells raced alone, and no bear came."""
+    request = BuildRequest(prompt="druid bear, lightning damage")
+    found = await RulesReasoner().extract(request, world)
+    brief = await Brief.of(ReasoningContext(request, found, BuildState(), world), bases=True, nodes=True)
+    assert (brief.listed("style"), brief.listed("damage_type")) == (["bear"], ["lightning"])
+    named = {one.choice.skill_name for one in ways(brief, 100) if isinstance(one.choice, DeliveryChoice)}
+    assert named == {"Furious Slam"}
+
+
 @pytest.mark.parametrize(
     ("prompt", "pool", "first"),
     [
@@ -123,6 +133,15 @@ async def test_hardcore_wants_more_life(world: FactsEngine) -> None:
     assert isinstance(hard, SurvivabilityChoice)
     assert hard.ehp_weight > soft.ehp_weight
     assert hard.ehp_target > soft.ehp_target
+
+
+async def test_a_glass_cannon_wants_less_life(world: FactsEngine) -> None:
+    usual = decision(await plan("titan", world), Q.SURVIVABILITY).choice
+    glass = decision(await plan("glass cannon titan", world), Q.SURVIVABILITY).choice
+
+    assert isinstance(usual, SurvivabilityChoice)
+    assert isinstance(glass, SurvivabilityChoice)
+    assert glass.ehp_weight < usual.ehp_weight
 
 
 async def test_scaling_looks_for_what_the_skill_is(world: FactsEngine) -> None:
