@@ -35,6 +35,25 @@ async def test_the_way_of_a_young_warrior(fresh: ProcessEngine, pob_path: Path, 
         assert (await session.stats()).dps == state.stats.dps if state.stats else None
 
 
+async def test_a_skill_that_a_passive_grants_is_used_from_that_passive_on(
+    fresh: ProcessEngine, pob_path: Path, tmp_path: Path
+) -> None:
+    """A hellhound's loadouts had it from level 12 on, four of them without the passive that grants it."""
+    settings = Settings(engine="pob", engine_workers=1, data_dir=tmp_path, pob_path=pob_path)
+    record = await finished(settings, "hellhound witch", 40)
+    state, xml = await added(fresh, record)
+    assert state.guide is not None
+    young, grown, _ = state.guide.loadouts
+    assert (young.level, young.is_main_skill, young.caveats) == (12, False, [])
+    assert "once Loyal Hellhound is there" in young.why
+    assert (grown.level, grown.skill, grown.caveats) == (30, "Summon Infernal Hound", [])
+    names = {node.id: node.name for node in await fresh.facts.nodes()}
+    found = [await seen(fresh, xml, one) for one in (young, grown)]
+    assert [fault for one in found for fault in one.faults] == []
+    assert "Loyal Hellhound" in {names[node.id] for node in found[1].blueprint.nodes}
+    assert "Summon Infernal Hound" not in {step.name for step in state.guide.gems}, "no gem of it is cut"
+
+
 async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> None:
     """Found on the way of a lightning sorceress: "His Scattering Calamity" at level 30, which no gem is cut to."""
     gems = {gem.name: gem for gem in await fresh.facts.gems() if gem.kind == "active"}
