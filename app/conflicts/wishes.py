@@ -18,6 +18,7 @@ from app.conflicts.targets import target_verdict
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
+from app.model.blueprint import enemy_in_words
 from app.model.conflicts import BuildConflict, Details, Evidence
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantValue, Kind, shown
 from app.model.names import ConflictType, Demand, Severity, SubProblemName
@@ -105,8 +106,7 @@ def demand_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
         case "gear":
             return WishVerdict(f"{word} gear", word, gear, gear == value and not case.findings, f"{gear} gear")
         case "goal":
-            enemy = case.blueprint.config.get("enemyIsBoss")
-            against = f"{goal}, measured against: {enemy}" if enemy else goal
+            against = f"{goal}, measured against {enemy_in_words(case.blueprint.enemy)}"
             return WishVerdict(f"made for {word}", word, against, goal == value, goal)
         case "hardcore":
             reached = "demands of hardcore" if case.demands.hardcore else "demands of softcore"

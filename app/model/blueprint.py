@@ -19,6 +19,16 @@ from app.model.names import Attribute
 ConfigValue = str | int | float | bool
 DEFAULT_ENEMY = "Pinnacle"
 """The enemy that Path of Building takes where a file names none."""
+
+ENEMIES = {"None": "common monsters", "Boss": "an ordinary boss", "Pinnacle": "a Pinnacle boss", "Uber": "an Uber boss"}
+"""The engine's enemies in words."""
+
+
+def enemy_in_words(enemy: str) -> str:
+    """Return an enemy of the engine's in words; one that is not known by the engine's name."""
+    return ENEMIES.get(enemy, enemy)
+
+
 WeaponSet = Literal[0, 1, 2]
 Rarity = Literal["NORMAL", "MAGIC", "RARE", "UNIQUE"]
 

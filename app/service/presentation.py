@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from app.model.base import Model
+from app.model.blueprint import enemy_in_words
 from app.model.constraints import shown
 from app.model.damage import DamageKind
 from app.model.experiments import Experiment, Refinement
@@ -32,15 +33,6 @@ _MILESTONES = frozenset({"notable", "keystone", "socket"})
 COMPARED = {DPS: "DPS", EHP: "effective hit points", "Life": "life"}
 
 
-ENEMIES = {"None": "common monsters", "Boss": "an ordinary boss", "Pinnacle": "a Pinnacle boss", "Uber": "an Uber boss"}
-"""The engine's enemies in words."""
-
-
-def enemy(name: str) -> str:
-    """Return an enemy in words; one that is not known by the engine's name."""
-    return ENEMIES.get(name, name)
-
-
 def numbers(stats: StatsView | None) -> list[str]:
     """Return the figures, each with its name; unknown is "?", never zero."""
     if stats is None:
@@ -53,7 +45,7 @@ def numbers(stats: StatsView | None) -> list[str]:
         "chaos": stats.chaos_resistance,
     }
     resistances = ", ".join(f"{kind} {percent(value)}" for kind, value in found.items())
-    against = f" · against {enemy(stats.enemy)}" if stats.enemy is not None else ""
+    against = f" · against {enemy_in_words(stats.enemy)}" if stats.enemy is not None else ""
     lines = [
         f"DPS {dps} · effective hit points {number(stats.ehp)}{against}",
         f"Life {number(stats.life)} · Energy Shield {number(stats.energy_shield)} · Mana {number(stats.mana)}",

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.service.presentation import enemy, number, percent
+from app.model.blueprint import enemy_in_words
+from app.service.presentation import number, percent
 
 FOLDER: Final = Path(__file__).parent / "templates"
 STATIC: Final = Path(__file__).parent / "static"
@@ -65,7 +66,14 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.globals.update(here="", signed_in=False)
 _ENVIRONMENT.filters.update(
-    number=number, percent=percent, duration=duration, share=share, gain=gain, words=words, figure=figure, enemy=enemy
+    number=number,
+    percent=percent,
+    duration=duration,
+    share=share,
+    gain=gain,
+    words=words,
+    figure=figure,
+    enemy=enemy_in_words,
 )
 
 

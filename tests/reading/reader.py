@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
+from app.model.blueprint import ENEMIES
 from app.model.damage import DamageKind
-from app.service.presentation import ENEMIES
 from tests.reading.build_file import BuildFile, Item, bounds, chosen, shape
 
 _MARKS = {"✓": "met", "✗": "unmet", "-": "no effect", "?": "not understood"}
