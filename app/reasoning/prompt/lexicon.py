@@ -9,6 +9,7 @@ from functools import cached_property
 from rapidfuzz import fuzz, process
 
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import can_be_cut
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.values import known_name
 from app.knowledge.vocabulary import Vocabulary
@@ -124,8 +125,10 @@ def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Me
         yield phrase(fact.name), ("class", fact.name)
         for ascendancy in fact.ascendancies:
             yield phrase(ascendancy), ("ascendancy", ascendancy)
+    played = {text for texts in words.styles.values() for text in texts}
     for name, skill in sorted(catalogue.by_name.items()):
-        yield name, ("skill", skill.name)
+        if can_be_cut(skill) or name not in played:  # grenades are a way to play, and what every crossbow can do
+            yield name, ("skill", skill.name)
     sections = {"class": words.classes, "ascendancy": words.ascendancies}
     sections |= {name: getattr(words, one.words) for name, one in INVARIANTS.items() if one.words}
     for field, phrases in sections.items():
