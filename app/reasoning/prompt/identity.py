@@ -119,7 +119,10 @@ class Identity:
         for name, span in self._reading.of("ascendancy"):
             if fact := self._catalogue.class_of(name):
                 self._draft.infer("class", fact.name, f'{name} ("{span.quote}") is one of its ascendancies')
-        for name, span in self._reading.of("hint:class"):
+        self._class_from_hint("class")
+
+    def _class_from_hint(self, field: str) -> None:
+        for name, span in self._reading.of(f"hint:{field}"):
             if fact := self._catalogue.class_named(name):
                 self._draft.infer("class", fact.name, f'"{span.quote}" points to it')
 
@@ -137,6 +140,7 @@ class Identity:
             value = next(iter(as_list(self._draft.get(field))), "")
             if value in table and self._catalogue.class_named(table[value]):
                 self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
+        self._class_from_hint("fallback_class")
         if not self._draft.has("class"):
             known = self._catalogue.class_named(self._taste.default_class) or self._catalogue.classes[0]
             self._draft.put("class", known.name, Provenance.DEFAULT, "no class was named, and nothing points to one")

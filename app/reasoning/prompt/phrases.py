@@ -30,6 +30,10 @@ _LONGEST_LIST = 20
 """How many things between commas are looked over for the "or" that says that all of them are excluded."""
 
 _MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
+_ABOUT = frozenset(
+    {"about", "around", "roughly", "of", "is", "under", "below", "up", "to", "at", "most", "max", "maximum"}
+)
+"""Words between "budget" and its amount."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +116,11 @@ def _budget(page: Page) -> list[Span]:
         amount = float(match["amount"].replace(",", "."))
         divines = match["coin"].startswith("div")
         word = "low" if not divines or amount < _FEW_DIVINES else "medium" if amount < _MANY_DIVINES else "high"
-        if start and page.words[start - 1].text == "budget":
-            start -= 1
+        before = start
+        while before and page.words[before - 1].text in _ABOUT:
+            before -= 1
+        if before and page.words[before - 1].text == "budget":
+            start = before - 1
         if end < len(page.words) and page.words[end].text == "budget":
             end += 1
         if page.free(start, end):
