@@ -139,14 +139,17 @@ def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Me
     for text, name in words.skill_aliases.items():
         gem = catalogue.skill(name)
         yield text, ("missing", name) if gem is None else ("skill", gem.name)
-    yield from ((text, ("neutral", text)) for text in words.neutral)
-    for name in (one for one in words.targets if one.endswith(_OF_ONE_TYPE)):  # without a figure: no damage of the type
-        yield from ((text, ("neutral", text)) for text in words.targets[name] if " " in text)
+    yield from ((text, ("neutral", text)) for text in (*words.neutral, *_resisted(words)))
     for text in words.foreign:
         yield text, ("foreign", text)
 
 
-_OF_ONE_TYPE = ("_resistance", "_hit")
+def _resisted(words: Vocabulary) -> Iterator[str]:
+    """Yield what names a resistance or a hit; without a figure it is nothing, and no damage of the type."""
+    for name in (one for one in words.targets if one.endswith(("_resistance", "_hit"))):
+        yield from (text for text in words.targets[name] if " " in text)
+
+
 _GUESSED = frozenset({"class", "ascendancy", "skill", "with", "foreign", "missing", "missing_thing"})
 _GUESSED_IF_LONG = frozenset({"damage_type", "style", "weapon", "goal", "defence"})
 _GUESSED_THINGS = frozenset({ThingKind.KEYSTONE, ThingKind.UNIQUE})

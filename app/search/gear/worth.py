@@ -64,7 +64,7 @@ async def worth_of_items(facts: Facts, session: Session, blueprint: Blueprint, d
     return ItemWorth(
         lines=lines,
         one_tier_lower=dict(zip(lowered, losses[len(taken) :], strict=True)),
-        at_tiers=await _at_tiers(session, items, affixes, lines, recipes, demands.level),
+        at_tiers=await _at_tiers(session, items, affixes, lines, recipes, demands),
     )
 
 
@@ -74,9 +74,10 @@ async def _at_tiers(
     affixes: Affixes,
     lines: Mapping[str, Mapping[str, Loss]],
     recipes: Recipes,
-    level: int,
+    demands: Demands,
 ) -> tuple[GearFigures, ...]:
-    limits = [gear_limits(tier, level) for tier in SHOWN_TIERS]
+    tiers = [tier for tier in GearTier if tier in {*SHOWN_TIERS, demands.gear}]
+    limits = [gear_limits(tier, demands.level) for tier in tiers]
     dressed: list[list[Change]] = [
         [Equip(item=at_limits(item, affixes[item.base], one, lines[slot], recipes)) for slot, item in items.items()]
         for one in limits
@@ -84,7 +85,7 @@ async def _at_tiers(
     found = await session.what_if(dressed, METRICS)
     figures = tuple(
         GearFigures(gear=tier, dps=outputs[DPS], ehp=outputs[EHP])
-        for tier, outputs in zip(SHOWN_TIERS, found, strict=True)
+        for tier, outputs in zip(tiers, found, strict=True)
         if DPS in outputs and EHP in outputs
     )
     return figures if len({(one.dps, one.ehp) for one in figures}) > 1 else ()

@@ -75,6 +75,9 @@ async def test_the_build_is_shown_at_each_tier() -> None:
     figures = {one.gear: (one.dps, one.ehp) for one in found.at_tiers}
     assert figures[GearTier.STARTER] == (120.0, 1100.0)
     assert figures[GearTier.MID] == figures[GearTier.ENDGAME] == (200.0, 1500.0)
+    mirror = changed(MADE, gear=GearTier.MIRROR)
+    found = await worth_of_items(calculator.facts, calculator.new_session(BUILD), BUILD, mirror)
+    assert [one.gear for one in found.at_tiers] == list(GearTier), "its own tier is among them"
 
 
 async def test_a_build_in_uniques_and_plain_items_has_no_lines_to_measure() -> None:
