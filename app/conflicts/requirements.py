@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from app.conflicts.case import Case, advice, conflict, granted_skills
 from app.conflicts.items import slots_with_room
-from app.knowledge.gems import can_be_cut, level_required
+from app.knowledge.gems import can_be_cut, comes_as_gem, level_required
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
 from app.knowledge.words import phrase
 from app.model.base import changed
@@ -247,7 +247,7 @@ def skills_to_be_had(case: Case) -> list[BuildConflict]:
     groups = [] if case.imported or not known else [one for one in case.blueprint.groups if one.enabled and one.gems]
     facts = [fact for one in groups if (fact := case.gems.get(one.gems[0].gem_id)) is not None]
     had = granted_skills(case)
-    lacking = [f for f in facts if not (f.kind != "active" or can_be_cut(f) or f.monsters or phrase(f.name) in had)]
+    lacking = [f for f in facts if not (f.kind != "active" or comes_as_gem(f) or phrase(f.name) in had)]
     return [_not_had(fact.name, case.main_skill == fact.name) for fact in lacking]
 
 

@@ -189,6 +189,11 @@ def can_be_cut(gem: GemFact) -> bool:
     return gem.tier > 0
 
 
+def comes_as_gem(gem: GemFact) -> bool:
+    """Say whether the skill is cut from a gem or bound as a monster; any other is there once something grants it."""
+    return can_be_cut(gem) or bool(gem.monsters)
+
+
 def can_be_main(gem: GemFact) -> bool:
     """Say whether a build can be made around the skill: modelled, and either deals damage or brings minions."""
     return gem.kind == "active" and gem.modelled and (deals_damage(gem) or is_minion(gem))

@@ -16,6 +16,7 @@ from app.knowledge.exclusions import Exclusions, granting, grants
 from app.knowledge.gems import (
     can_be_cut,
     can_be_main,
+    comes_as_gem,
     damage_types_of,
     gem_requirement,
     is_minion,
@@ -193,13 +194,12 @@ class LevelSearch:
     async def _had(self, ascendancy: PassiveGraph | None) -> tuple[bool, str]:
         """Say whether the character has the main skill, as a gem or by what grants it, and since when."""
         main, floors = self._main, self.ctx.demands.floors
-        if can_be_cut(main):
+        if comes_as_gem(main):
             return level_required(main) <= self.ctx.demands.level, f"from level {level_required(main)} on"
         worn = grants(main, usable(list(self._bases.values()), self.ctx))
         taken = [n for n in granting(await self.ctx.engine.facts.nodes(), main.name) if n.id in self.finished.passives]
-        wanted = [frozenset(node.id for node in taken)]
         trees = [(self.graph, floors.passive_points), (ascendancy, floors.ascendancy_points)]
-        near = any(reached(graph, wanted, points)[0] for graph, points in trees if graph is not None)
+        near = any(reached(g, [frozenset(n.id for n in taken)], points)[0] for g, points in trees if g is not None)
         return bool(worn) or near, f"once {' or '.join(node.name for node in taken) or 'what grants it'} is there"
 
     async def _skill(self, ascendancy: PassiveGraph | None) -> tuple[Incumbent, str] | None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
-from app.knowledge.gems import can_be_cut, can_be_main, is_spell, level_required, stands_alone
+from app.knowledge.gems import can_be_cut, can_be_main, comes_as_gem, is_spell, level_required, stands_alone
 from app.knowledge.weapons import weapon_words
 from app.search.levels import LEVELS
 from tests.loadouts import added, finished, passives, seen
@@ -60,6 +60,9 @@ async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> N
     assert not [name for name, gem in gems.items() if name.startswith("His ") and can_be_cut(gem)]
     assert all(can_be_cut(gems[name]) for name in ("Spark", "Arc", "Ball Lightning", "Raging Spirits", "Enfeeble"))
     assert all(gem.colour is not None for gem in gems.values() if can_be_cut(gem))
+    bound = gems["Summon Spectre"]
+    assert (can_be_cut(bound), comes_as_gem(bound)) == (False, True), "a monster is bound into it"
+    assert not comes_as_gem(gems["Summon Infernal Hound"])
 
 
 async def test_what_waits_for_something_else_is_not_levelled_with(fresh: ProcessEngine) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.base import Engine, Facts
-from app.knowledge.gems import calls, can_be_cut, level_required, tags, waits
+from app.knowledge.gems import calls, comes_as_gem, level_required, tags, waits
 from app.model.base import changed
 from app.model.blueprint import Blueprint, Gem, PassiveNode, SkillGroup
 from app.model.demands import Demands
@@ -141,7 +141,7 @@ def _cut(group: SkillGroup, gems: Gems) -> list[GemStep]:
     supports.sort(key=lambda entry: (entry[1].lineage, entry[1].tier))
     first = max(level_required(fact) for _, fact in skills) if skills else 1
     name = group.gems[0].name
-    cut = [gem for gem, fact in skills if can_be_cut(fact)]
+    cut = [gem for gem, fact in skills if comes_as_gem(fact)]
     steps = [GemStep(level=first, name=gem.name, group=name, support=False) for gem in cut]
     for held, (gem, fact) in enumerate(supports, start=1):
         level = max(first, level_required(fact), socket_level(held), FIRST_MAPS if fact.lineage else 1)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.knowledge.exclusions import granted_by
-from app.knowledge.gems import can_be_cut
+from app.knowledge.gems import comes_as_gem
 from app.model.base import changed
 from app.model.blueprint import Change, RemoveGroup, SetGroup, SetMain, SkillGroup
 from app.model.facts import GemFact
@@ -70,7 +70,7 @@ async def skills_had(ctx: SearchContext) -> list[GemFact]:
     worn = [bases[item.base] for item in ctx.blueprint.items.values() if item.base in bases]
     granted = {name for base in worn for name in granted_by(base.implicits)}
     active = [fact for fact in await ctx.engine.facts.gems() if fact.kind == "active"]
-    return [fact for fact in active if can_be_cut(fact) or fact.monsters or fact.name in granted]
+    return [fact for fact in active if comes_as_gem(fact) or fact.name in granted]
 
 
 @dataclass(frozen=True)
