@@ -137,8 +137,8 @@ class Identity:
                 self._draft.infer("class", name, f"it usually plays {gem.name}")
         for field in ("weapon", "style", "damage_type", "defence"):
             table: dict[str, str] = getattr(self._taste, f"class_for_{field}")
-            value = next(iter(as_list(self._draft.get(field))), "")
-            if value in table and self._catalogue.class_named(table[value]):
+            value = next((one for one in as_list(self._draft.get(field)) if one in table), "")
+            if value and self._catalogue.class_named(table[value]):
                 self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
         self._class_from_hint("fallback_class")
         if not self._draft.has("class"):

@@ -52,6 +52,7 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("amazon lightning spear", {"class": "Huntress", "ascendancy": "Amazon", "skill": "Lightning Spear"}),
     ("grenadier", {"class": "Mercenary", "style": "grenade"}),
     ("grenade build", {"class": "Mercenary", "style": "grenade"}),
+    ("easy and tanky minions", {"class": "Witch", "style": ["tanky", "minion"]}),
     ("bow tank", {"class": "Ranger", "style": "tanky"}),
     ("tank", {"class": "Warrior", "style": "tanky"}),
     ("bow mapper, budget of 100 divines", {"budget": "high", "weapon": "Bow"}),
