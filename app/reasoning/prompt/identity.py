@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.gems import ELEMENTS, attributes_of, can_be_main, damage_types_of, is_minion, is_spell
 from app.knowledge.vocabulary import ClassTaste, Foreign, Preferences, Vocabulary
@@ -128,22 +130,34 @@ class Identity:
 
     def _class_from_play(self) -> None:
         """Take the class that usually plays the skill, weapon, style, damage type or defence that was named."""
-        wanted = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
-        for gem in [gem for name in wanted if (gem := self._catalogue.skill(name))]:
+        main, helpers = self._gems("skill"), self._gems("with")
+        for gem in (*main, *helpers):
             for ascendancy in self._catalogue.granting(gem):
                 if fact := self._catalogue.class_of(ascendancy):
                     self._draft.infer("class", fact.name, f"only a passive of its {ascendancy} grants {gem.name}")
-            if name := self.class_for_skill(gem):
-                self._draft.infer("class", name, f"it usually plays {gem.name}")
-        for field in ("weapon", "style", "damage_type", "defence"):
-            table: dict[str, str] = getattr(self._taste, f"class_for_{field}")
-            value = next((one for one in as_list(self._draft.get(field)) if one in table), "")
-            if value and self._catalogue.class_named(table[value]):
-                self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
+        self._class_of(main)
+        self._class_from_table("weapon", "style")
+        self._class_of(helpers)
+        self._class_from_table("damage_type", "defence")
         self._class_from_hint("fallback_class")
         if not self._draft.has("class"):
             known = self._catalogue.class_named(self._taste.default_class) or self._catalogue.classes[0]
             self._draft.put("class", known.name, Provenance.DEFAULT, "no class was named, and nothing points to one")
+
+    def _gems(self, field: str) -> list[GemFact]:
+        return [gem for name in as_list(self._draft.get(field)) if (gem := self._catalogue.skill(name))]
+
+    def _class_of(self, gems: Iterable[GemFact]) -> None:
+        for gem in gems:
+            if name := self.class_for_skill(gem):
+                self._draft.infer("class", name, f"it usually plays {gem.name}")
+
+    def _class_from_table(self, *fields: str) -> None:
+        for field in fields:
+            table: dict[str, str] = getattr(self._taste, f"class_for_{field}")
+            value = next((one for one in as_list(self._draft.get(field)) if one in table), "")
+            if value and self._catalogue.class_named(table[value]):
+                self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
 
     def class_for_skill(self, gem: GemFact) -> str | None:
         """Return the class that lists the skill first, uses its weapon, or shares its attribute."""

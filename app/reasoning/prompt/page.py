@@ -105,9 +105,13 @@ class Page:
         return (first, last) if first < last else (0, 0)
 
     def longest(self, start: int, phrases: Collection[str]) -> int:
-        """Return the end of the longest of the phrases that begins at the word, or `start` when none does."""
+        """Return the end of the longest of the phrases that begins at the word, or `start` when none does.
+
+        It goes over no comma: "no es, life and armour" is not "es life".
+        """
         for end in range(min(len(self.words), start + self.lexicon.longest), start, -1):
-            if self.free(start, end) and self.join(start, end) in phrases:
+            whole = self.free(start, end) and not any(self.breaks(i, i + 1) for i in range(start, end - 1))
+            if whole and self.join(start, end) in phrases:
                 return end
         return start
 

@@ -52,6 +52,8 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("amazon lightning spear", {"class": "Huntress", "ascendancy": "Amazon", "skill": "Lightning Spear"}),
     ("grenadier", {"class": "Mercenary", "style": "grenade"}),
     ("grenade build", {"class": "Mercenary", "style": "grenade"}),
+    ("sorceress, no es, life and armour", {"exclude": ["es"], "defence": ["life", "armour"]}),
+    ("bow with herald of ash", {"class": "Ranger", "weapon": "Bow"}),
     ("easy and tanky minions", {"class": "Witch", "style": ["tanky", "minion"]}),
     ("bow tank", {"class": "Ranger", "style": "tanky"}),
     ("tank", {"class": "Warrior", "style": "tanky"}),
