@@ -22,8 +22,10 @@ OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "war
 """Styles that a skill beside the main one brings: one with this tag."""
 
 ONE_BUTTON = "one_button"
-GLASS_CANNON = "glass_cannon"
 """Nothing but the main skill is pressed: what else there is acts by itself."""
+
+GLASS_CANNON = "glass_cannon"
+"""Damage before what keeps alive."""
 
 OVER_TIME: Mapping[str, float] = MappingProxyType(
     {

@@ -23,12 +23,6 @@ DEFAULT_ENEMY = "Pinnacle"
 ENEMIES = {"None": "common monsters", "Boss": "an ordinary boss", "Pinnacle": "a Pinnacle boss", "Uber": "an Uber boss"}
 """The engine's enemies in words."""
 
-
-def enemy_in_words(enemy: str) -> str:
-    """Return an enemy of the engine's in words; one that is not known by the engine's name."""
-    return ENEMIES.get(enemy, enemy)
-
-
 WeaponSet = Literal[0, 1, 2]
 Rarity = Literal["NORMAL", "MAGIC", "RARE", "UNIQUE"]
 
@@ -43,6 +37,11 @@ CHARM_SLOTS = ("Charm 1", "Charm 2", "Charm 3")
 
 
 _ALLOCATES = re.compile(r"Allocates (.+?)(?: \(|$)", re.MULTILINE)
+
+
+def enemy_in_words(enemy: str) -> str:
+    """Return an enemy of the engine's in words; one that is not known by the engine's name."""
+    return ENEMIES.get(enemy, enemy)
 
 
 class PassiveNode(Model):

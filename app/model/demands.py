@@ -339,7 +339,7 @@ def _ascendancy_points(level: int) -> int:
 
 
 def level_demands(demands: Demands, level: int) -> Demands:
-    """Return what is demanded at a level on the way: plain gear, ordinary monsters, the points there are by then."""
+    """Return what is demanded at a level on the way: plain gear, an ordinary boss, the points there are by then."""
     tier = GearTier.STARTER if demands.gear is GearTier.STARTER else GearTier.MID
     floors = floors_for(level, demands.gear, demands.goal, demands.hardcore)
     floors = changed(floors, gear=changed(gear_limits(tier, level), max_uniques=0))

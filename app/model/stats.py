@@ -59,8 +59,9 @@ class EngineVersion(Model):
 
 
 class GrantedEffect(Model):
-    """A skill that a worn item or a passive (`source`) grants; an item's has an effect that the figures could count.
+    """A skill that `source` grants, a passive where `passive` is set, else a worn item.
 
+    Of an item's there are only those whose effect the figures could count.
     `damage`, `ehp`: shares (0-1) of the build's damage per second and effective hit points that go without it.
     """
 

@@ -110,8 +110,8 @@ class Page:
         It goes over no comma: "no es, life and armour" is not "es life".
         """
         for end in range(min(len(self.words), start + self.lexicon.longest), start, -1):
-            whole = self.free(start, end) and not any(self.breaks(i, i + 1) for i in range(start, end - 1))
-            if whole and self.join(start, end) in phrases:
+            known = self.free(start, end) and self.join(start, end) in phrases
+            if known and not any(self.breaks(i, i + 1) for i in range(start, end - 1)):
                 return end
         return start
 
