@@ -56,6 +56,7 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("bow with herald of ash", {"class": "Ranger", "weapon": "Bow"}),
     ("easy and tanky minions", {"class": "Witch", "style": ["tanky", "minion"]}),
     ("bow tank", {"class": "Ranger", "style": "tanky"}),
+    ("deadeye to take out bosses", {"ascendancy": "Deadeye", "goal": "bossing"}),
     ("tank", {"class": "Warrior", "style": "tanky"}),
     ("bow mapper, budget of 100 divines", {"budget": "high", "weapon": "Bow"}),
     ("gas grenades please", {"skill": "Gas Grenade", "class": "Mercenary"}),
