@@ -200,8 +200,9 @@ def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon
     parts = name.split()
     if words[0][0] != parts[0][0]:
         return False
-    if len(words) > 1 and (" ".join(words[:-1]) in lexicon.terms or " ".join(words[1:]) in lexicon.terms):
-        return len(parts) == len(words) and likeness >= _LIKE_KNOWN_WORD  # a phrase and its neighbour mean themselves
+    sides = [" ".join(side) in lexicon.terms for side in (words[:-1], words[1:])] if len(words) > 1 else []
+    if any(sides):  # a phrase and its neighbour mean themselves, two phrases whatever they are like ("lightning spark")
+        return not all(sides) and len(parts) == len(words) and likeness >= _LIKE_KNOWN_WORD
     if len(parts) != len(words):
         return likeness >= _LIKE_JOINED
     if len(parts) == 1:
