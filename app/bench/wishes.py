@@ -17,7 +17,7 @@ from app.bench.quality import suite_file
 from app.core.config import Settings
 from app.core.errors import InputError
 from app.model.names import Effort, GearTier
-from app.model.record import BuildRequest
+from app.model.record import MIN_PROMPT, BuildRequest
 from app.model.state import BuildState
 from app.model.wishes import WishOutcome, WishState
 from app.service import Services
@@ -33,7 +33,7 @@ class WishPrompt(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    prompt: str = Field(min_length=3)
+    prompt: str = Field(min_length=MIN_PROMPT)
     level: int | None = Field(default=None, ge=1, le=100)
     gear: GearTier | None = None
 

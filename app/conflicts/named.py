@@ -10,7 +10,7 @@ from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.vocabulary import vocabulary
-from app.knowledge.weapons import UNARMED, matches, word_of
+from app.knowledge.weapons import OFF_HANDS, UNARMED, matches, word_of
 from app.knowledge.words import listing, phrase
 from app.model.blueprint import HAND_SLOTS, MAIN_HAND, SWAP_SLOTS, Gem
 from app.model.conflicts import Details, Suggestion
@@ -27,7 +27,6 @@ _ASCENDANCY = SubProblemName.ASCENDANCY
 TIMELESS: Final = "Timeless Jewel"
 """The base of jewels that change every passive around them in a way that Path of Building does not calculate yet."""
 
-_OFF_HAND = frozenset({"Shield", "Focus", "Quiver"})
 _OWN = {
     "class": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the class asked for"),
     "ascendancy": advice("asked_class", _ASCENDANCY, Demand.OTHER_SKILL, "use the ascendancy asked for"),
@@ -63,8 +62,8 @@ def weapon_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     slots = (*HAND_SLOTS, *SWAP_SLOTS)
     held = {slot: case.blueprint.items[slot].base for slot in slots if slot in case.blueprint.items}
     kinds = [word_of(base) for one in held.values() if (base := case.bases.get(one)) is not None]
-    alike = [other for other in case.invariants.listed(name) if other not in _OFF_HAND] or [word]
-    asked = [word] if word in _OFF_HAND else alike
+    alike = [other for other in case.invariants.listed(name) if other not in OFF_HANDS] or [word]
+    asked = [word] if word in OFF_HANDS else alike
     met = any(matches(asked, kind) for kind in kinds) or (UNARMED in asked and MAIN_HAND not in held)
     have = listing(list(held.values())) or "nothing in hand"
     way = advice("asked_weapon", _DELIVERY, Demand.OTHER_WEAPON, f"hold a {word.lower()}")

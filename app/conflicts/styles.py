@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from app.conflicts.case import AILMENTS, Case, WishVerdict, advice, damage_shares, figure_of, other_ascendancy
+from app.conflicts.resources import TRIFLE, budgets
 from app.knowledge.gems import ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import (
     BY_ITSELF,
@@ -29,6 +30,7 @@ from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
 from app.model.damage import AFTER_HIT, DamageKind
+from app.model.demands import FIGHT_S
 from app.model.names import Attribute, Demand, SubProblemName
 from app.model.stats import ATTRIBUTE_METRICS, DPS, EHP, MOVEMENT
 
@@ -191,6 +193,13 @@ def _regeneration(case: Case) -> Found:
     return rate >= REGENERATED * max(pool, 1.0), f"{rate:,.0f} life regenerated per second"
 
 
+def _sustained(case: Case) -> Found:
+    least = min(budgets(case), key=lambda budget: budget.lasts_s, default=None)
+    if least is None or least.drain < TRIFLE:
+        return True, "what the main skill costs is recovered" if least else "the main skill costs nothing"
+    return least.lasts_s >= FIGHT_S, f"{least.resource} pays for {least.lasts_s:,.0f} s of the main skill"
+
+
 def _one_button(case: Case) -> Found:
     """Return the check that nothing beside the main skill is pressed: what else there is reserves Spirit."""
     others = [g for g in case.blueprint.groups if g is not case.blueprint.main and g.enabled and g.gems]
@@ -242,6 +251,7 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "tanky": _tanky,
         GLASS_CANNON: _glass_cannon,
         "leech": _leech,
+        "sustained": _sustained,
         ONE_BUTTON: _one_button,
         "regeneration": _regeneration,
         "dual_wield": lambda case: (_held(case)[1] in (*MARTIAL, *CASTER), " and ".join(_held(case))),
@@ -300,7 +310,7 @@ _OF_DEFENCE = frozenset(
         "life_stacking", "energy_shield_stacking", "armour_stacking", "evasion_stacking",
     }
 )  # fmt: skip
-_OF_MANA = frozenset({"mana_stacking", "leech"})
+_OF_MANA = frozenset({"mana_stacking", "leech", "sustained"})
 
 
 def _ways(case: Case, style: str) -> tuple[Suggestion, ...]:

@@ -15,6 +15,8 @@ MELEE = ("Two Hand Mace", "One Hand Mace", "Quarterstaff", "Spear", "Two Hand Ax
 RANGED = ("Bow", "Crossbow")
 MARTIAL = (*MELEE, *RANGED)
 CASTER = ("Wand", "Staff", "Sceptre")
+OFF_HANDS = frozenset({"Shield", "Focus", "Quiver"})
+"""What a player asks for who does not speak of the main hand."""
 UNARMED, BARE_HANDS = "Unarmed", "bare hands"
 """What it is called to hold nothing, as a kind of weapon and to people."""
 BARE_HANDED: Mapping[str, str] = MappingProxyType({"Hollow Palm Technique": "Quarterstaff"})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from pydantic import Field
 
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.names import Attribute, GearTier, Goal, Provenance
 from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, HITS, MOVEMENT, RESISTANCES, USES_PER_SECOND
 
@@ -183,6 +183,20 @@ class Invariant(Model):
     def is_wished(self) -> bool:
         """Whether a user asked for it."""
         return self.provenance is Provenance.EXPLICIT and self.reason != READ_FROM_FILE
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """Each value with the user's words for it, or with itself."""
+        values = as_list(self.value)
+        return list(zip(values, self.words if len(self.words) == len(values) else values, strict=True))
+
+    def without(self, values: Collection[str]) -> Invariant:
+        """Return the constraint without these of its values; an empty list stands for none left."""
+        kept = [(value, words) for value, words in self.told if value not in values]
+        if len(kept) == len(self.told):
+            return self
+        left: InvariantValue = [one for one, _ in kept] if isinstance(self.value, list) or not kept else kept[0][0]
+        return changed(self, value=left, words=[words for _, words in kept])
 
     @property
     def assumption(self) -> str:

@@ -75,14 +75,21 @@ Direction = Literal["damage", "survivability", "resistances", "sustain", "repair
 class Wish(Model):
     """What a refinement is to achieve: raise one figure by `gain` at no more than `loss` of the other (relative).
 
-    `said`: whether the prompt says so; without a wish everything may become better.
+    `least`: what is enough where `gain` is only aimed at, None = all of it. `said`: whether the prompt says so; without
+    a wish everything may become better.
     """
 
     direction: Direction
     gain: float = 0.15
     loss: float = 0.05
+    least: float | None = None
     reason: str = ""
     said: bool = True
+
+    @property
+    def enough(self) -> float:
+        """The gain with which the wish is fulfilled, as a share."""
+        return self.gain if self.least is None else self.least
 
     @property
     def mends(self) -> bool:
@@ -107,7 +114,8 @@ class Wish(Model):
                 what = "damage and effective hit points together"
         other = "effective hit points" if self.direction == "damage" else "damage"
         lost = "neither" if self.direction == "balanced" else other
-        return f"{self.gain:.0%} more {what}, losing no more than {self.loss:.0%} of {lost}"
+        more = f"{self.gain:.0%} more" if self.least is None else "more"
+        return f"{more} {what}, losing no more than {self.loss:.0%} of {lost}"
 
     @property
     def opens(self) -> dict[SubProblemName, Demand]:

@@ -18,6 +18,10 @@ EngineChoice = Literal["auto", "pob", "sketch"]
 ReasonerChoice = Literal["auto", "rules", "llm"]
 
 
+MIN_PROMPT = 3
+"""Characters of the shortest prompt."""
+
+
 class BuildRequest(Model):
     """A request as `POST /v1/builds` and `buildwright build` take it.
 
@@ -26,7 +30,7 @@ class BuildRequest(Model):
     is tried.
     """
 
-    prompt: Annotated[str, Field(min_length=3, max_length=4000)]
+    prompt: Annotated[str, Field(min_length=MIN_PROMPT, max_length=4000)]
     level: Annotated[int, Field(ge=1, le=100, strict=True)] | None = None
     gear: GearTier | None = None
     effort: Effort = Effort.NORMAL

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from app.knowledge.words import phrase
 from app.model.base import changed
-from app.model.constraints import InvariantSet
+from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet
 from app.model.dependencies import without_cycles
 from app.model.names import Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
@@ -14,6 +15,7 @@ from app.search.effort import LEFT_OUT
 
 _REPLACED = {
     "class": ("ascendancy",),
+    "ascendancy": ("class",),
     "skill": ("damage_type", "weapon", "style", "with"),
     "damage_type": ("skill",),
 }
@@ -24,8 +26,12 @@ async def inherit(ctx: PhaseContext, found: InvariantSet, before: InvariantSet) 
     """Return the constraints with the parent's stated ones kept, made to fit by reading the prompt with them set."""
     stated = {i.field for i in found.invariants if i.provenance is Provenance.EXPLICIT}
     other_now = {field for field in stated if before.get(field) != found.get(field)}
-    dropped = stated | {other for field in other_now for other in _REPLACED.get(field, ())}
-    kept = {i.field: i for i in before.invariants if i.provenance is Provenance.EXPLICIT and i.field not in dropped}
+    pointless = {other for field in other_now for other in _REPLACED.get(field, ())}
+    dropped = stated | pointless
+    old = [still(i, found) for i in before.invariants if i.provenance is Provenance.EXPLICIT]
+    kept = {i.field: i for i in old if i.field not in dropped and i.value != []}
+    both = [joined(before, i, found) for i in found.invariants if i.field in stated - pointless]
+    kept |= {i.field: i for i in both if i != found.find(i.field)}
     if not kept:
         return found
     overrides = {**{field: "" if i.value is None else i.value for field, i in kept.items()}, **ctx.request.overrides}
@@ -33,6 +39,25 @@ async def inherit(ctx: PhaseContext, found: InvariantSet, before: InvariantSet) 
     again = await ctx.reasoner.extract(asked, ctx.engine)
     merged = [kept[i.field] if i.field in kept and kept[i.field].value == i.value else i for i in again.invariants]
     return changed(again, invariants=merged)
+
+
+def joined(before: InvariantSet, now: Invariant, said: InvariantSet) -> Invariant:
+    """Return a constraint that is said now, together with the parent's values where a build has several at once."""
+    old = before.find(now.field)
+    several = INVARIANTS[now.field].count is Count.LIST or now.field == "style"
+    if old is None or old.provenance is not Provenance.EXPLICIT or not several:
+        return now
+    words = {**dict(now.told), **dict(still(old, said).told)}
+    return changed(now, value=list(words), words=list(words.values()))
+
+
+def still(old: Invariant, said: InvariantSet) -> Invariant:
+    """Return the parent's constraint without what is ruled out now, or wanted now where the parent ruled it out."""
+    against = said.listed({"with": "exclude", "style": "exclude", "exclude": "with"}.get(old.field, ""))
+    if not against:
+        return old
+    names = {phrase(value.replace("_", " ")).removesuffix("s") for value in against}
+    return old.without({v for v, _ in old.told if phrase(v.replace("_", " ")).removesuffix("s") in names})
 
 
 def is_due(ctx: PhaseContext) -> bool:

@@ -27,7 +27,7 @@ from app.model.evaluations import EvaluationRun, Finding, LabelSummary
 from app.model.names import BuildStatus, ConflictType, GearTier, Severity
 from app.model.names import SubProblemName as Q
 from app.model.race import raced
-from app.model.record import BuildRequest, EngineChoice, ReasonerChoice
+from app.model.record import MIN_PROMPT, BuildRequest, EngineChoice, ReasonerChoice
 from app.model.state import BuildState
 from app.model.stats import DPS
 from app.model.wishes import WishState
@@ -45,7 +45,7 @@ class SuiteTask(Model):
     as `GET /v1/builds/{id}` shows it, with matchers) against its result."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    prompt: Annotated[str, Field(min_length=3, max_length=4000)]
+    prompt: Annotated[str, Field(min_length=MIN_PROMPT, max_length=4000)]
     level: Annotated[int, Field(ge=1, le=100)] | None = None
     gear: GearTier | None = None
     expectations: Expectations | None = None

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from app.conflicts.case import case_of
+from app.conflicts.case import Case, case_of
 from app.conflicts.order import blocking, caveats
 from app.conflicts.table import find_conflicts
+from app.conflicts.wishes import wishes_of
 from app.core.errors import InvalidTransition
 from app.engine.base import Session
 from app.engine.files.loadouts import without_levelling
@@ -20,8 +21,10 @@ from app.model.names import Mode, Phase, Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import Constraint, Decision, Option
+from app.model.wishes import WishState
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, search_context, spent
-from app.phases.explore.wish import aimed, merged, said
+from app.phases.decompose import inherit
+from app.phases.explore.wish import aimed, beside, identified, merged, on_top, said, stronger
 from app.reasoning.base import RefineReading
 from app.search.base import SearchContext, plan_of
 from app.search.refine.search import Parent, open_work, order, read_parent, screen
@@ -33,6 +36,9 @@ VARIANTS = BUDGETS[Mode.REFINEMENT].variants_allowed
 
 FUNDAMENTAL = ("class", "ascendancy", "skill", "level")
 """A wish that changes one of these is not a refinement any more but another build."""
+
+MADE_WITH = frozenset({"with", "exclude", "weapon", "style", "damage_type", "defence", "gear"})
+"""Wishes that a build is made with from its beginning; where the parent misses one, they ask for another build."""
 
 
 _TITLES = {
@@ -106,17 +112,20 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
     found = await said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
-    other_now = {i.field for i in found.invariants if before.get(i.field) != i.value}
-    after = merged(before, found)
-    if other_now & set(FUNDAMENTAL):
-        return PhaseResult(_strategic(ctx.state, before), invariants=after)
+    if {i.field for i in found.invariants if before.get(i.field) != i.value} & set(FUNDAMENTAL):
+        return await _strategic(ctx, reading, found, before)
+    asked = beside(found, reading)
+    after = merged(before, asked)
     parent = await parent_of(ctx)
     # By the wishes of today: what the prompt asks for, the parent may lack already.
     today = replace(ctx, invariants=after, state=changed(ctx.state, inspection=parent.inspection))
     known = ctx.state.conflicts
     if today.state.stats is not None:
-        known = find_conflicts(await case_of(today.engine, today.demands, after, today.state))
-    wished = aimed(reading.wish, found, parent.outputs)
+        case = await case_of(today.engine, today.demands, after, today.state)
+        if not (reading.locks.parts or reading.locks.slots) and _lacks(case, asked):
+            return await _strategic(ctx, reading, found, before)
+        known = find_conflicts(case)
+    wished = aimed(reading.wish, asked, parent.outputs)
     refinement = changed(_refinement(reading, parent), wish=wished, faults=caveats(blocking(known)))
     state = _opened(changed(ctx.state, conflicts=known), refinement, parent)
     hopeless = await _hopeless(ctx, reading, parent)
@@ -152,16 +161,33 @@ async def _hopeless(ctx: PhaseContext, reading: RefineReading, parent: Parent) -
     return None
 
 
-def _strategic(state: BuildState, inherited: InvariantSet) -> BuildState:
-    """Return a state that has everything still to decide."""
+def _lacks(case: Case, asked: InvariantSet) -> bool:
+    """Say whether something is asked for that a build is made with, and this one is not."""
+    new = {(i.field, words) for i in asked.invariants if i.field in MADE_WITH for _, words in i.told}
+    return any(w.state is WishState.UNMET and (w.kind, w.words) in new for w in wishes_of(case))
+
+
+async def _strategic(
+    ctx: PhaseContext, reading: RefineReading, found: InvariantSet, before: InvariantSet
+) -> PhaseResult:
+    """Have everything decided anew, with what the prompt says, what else was asked of the parent, and its skill."""
+    kept = await identified(ctx, before, found)
+    asked = replace(ctx, request=changed(ctx.request, prompt=reading.rest))
+    after = await inherit(asked, InvariantSet(invariants=[*found.invariants, *stronger(ctx, reading, found)]), kept)
+    whole = [on_top(i, ctx.state.stats) for i in after.invariants]
+    lost = [words for words in after.not_understood if not reading.covers(words)]
+    after = changed(after, invariants=whole, not_understood=[*lost, *reading.kept])
     text = "The wish changes what the build is, so it is thought through anew."
-    return BuildState(
-        phase=state.phase,
-        inherited=inherited,
+    if reading.kept:
+        text += f" So nothing is kept as it was: {', '.join(reading.kept)}."
+    state = BuildState(
+        phase=ctx.state.phase,
+        inherited=before,
         assumptions=[text],
         exploration=changed(BUDGETS[Mode.STRATEGIC], entry=Phase.EXPLORE),
         progress_label="a fundamental change: deciding everything anew",
     )
+    return PhaseResult(state, invariants=after)
 
 
 def _refinement(reading: RefineReading, parent: Parent) -> Refinement:

@@ -19,7 +19,7 @@ from app.knowledge.gems import (
 )
 from app.knowledge.styles import OF_MAIN_SKILL
 from app.knowledge.vocabulary import Vocabulary
-from app.knowledge.weapons import matches, weapon_words
+from app.knowledge.weapons import OFF_HANDS, matches, weapon_words
 from app.knowledge.words import listing, phrase
 from app.model.constraints import INVARIANTS, as_list
 from app.reasoning.prompt.draft import Draft
@@ -75,7 +75,6 @@ def settle_contradictions(draft: Draft, reading: PromptReading, catalogue: Catal
 
 
 _WORN_ONCE = frozenset({"Helmet", "Body Armour", "Gloves", "Boots", "Belt", "Amulet"})
-_OFF_HANDS = frozenset({"Shield", "Focus", "Quiver"})
 
 
 def cannot_all_be(draft: Draft, catalogue: Catalogue) -> list[str]:
@@ -96,7 +95,7 @@ def cannot_all_be(draft: Draft, catalogue: Catalogue) -> list[str]:
         if least > level
     ]
     skill = catalogue.skill(str(draft.get("skill") or "")) if draft.is_explicit("skill") else None
-    held = [word for word in as_list(draft.get("weapon")) if word not in _OFF_HANDS and draft.is_explicit("weapon")]
+    held = [word for word in as_list(draft.get("weapon")) if word not in OFF_HANDS and draft.is_explicit("weapon")]
     fitting = weapon_words(skill) if skill is not None else []
     if skill is not None and held and fitting and not any(matches(held, word) for word in fitting):
         found.append(f"{skill.name} needs {' or '.join(fitting)}, not {listing(held)}: both {NOT_TO_BE_HAD}")

@@ -139,7 +139,7 @@ def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Me
     for text, name in words.skill_aliases.items():
         gem = catalogue.skill(name)
         yield text, ("missing", name) if gem is None else ("skill", gem.name)
-    yield from ((text, ("neutral", text)) for text in (*words.neutral, *_resisted(words)))
+    yield from ((text, ("neutral", text)) for text in (*words.neutral, *_resisted(words), *_suffered(words)))
     for text in words.foreign:
         yield text, ("foreign", text)
 
@@ -150,6 +150,20 @@ def _resisted(words: Vocabulary) -> Iterator[str]:
         yield from (text for text in words.targets[name] if " " in text)
 
 
+def _suffered(words: Vocabulary) -> Iterator[str]:
+    """Yield what speaks of an ailment or curse that the character suffers: nothing that it should inflict."""
+    for style in _INFLICTED:
+        for text in words.styles[style]:
+            yield from (pattern.format(text) for pattern in _SUFFERED)
+
+
+_INFLICTED = ("bleed", "poison", "ignite", "freeze", "chill", "shock", "stun", "curse")
+_SUFFERED = (
+    "{} immunity", "{} immune", "immune to {}", "immunity to {}", "immune to being {}", "{} resistance", "{} avoidance",
+    "{} threshold", "avoid {}", "resist {}", "against {}", "die to {}", "dying to {}", "dies to {}", "killed by {}",
+    "{} kills me", "{} kill me", "{} keeps killing me", "{} keep killing me", "{} is killing me", "be {}", "being {}",
+    "am {}", "get {}", "gets {}", "getting {}", "got {}", "becoming {}",
+)  # fmt: skip
 _GUESSED = frozenset({"class", "ascendancy", "skill", "with", "foreign", "missing", "missing_thing"})
 _GUESSED_IF_LONG = frozenset({"damage_type", "style", "weapon", "goal", "defence"})
 _GUESSED_THINGS = frozenset({ThingKind.KEYSTONE, ThingKind.UNIQUE})

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from app.model.base import changed
 from app.model.blueprint import OFF_HAND, SWAP
 from app.model.experiments import Direction, Wish
 from app.model.moves import WEAPON_SLOTS, Locks, Part
+from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
 
 _KEEP = (
     r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave|without (?:changing|touching|replacing|losing|swapping)"
 )
 _KEEP += r"|(?:do not|don'?t|dont|never) (?:change|touch|replace|swap|lose|remove|alter))"
+_KEEP += r"(?! (?:dying|getting|running|losing|being|failing)\b)"  # "I keep dying" is a complaint
 _WISH_FOLLOWS = r"(?:make|give|more|better|higher|get|improve|raise|increase|boost|cap|i (?:want|need)"
 _WISH_FOLLOWS += r"|for (?:more|better|higher))\b"
 _END = rf"(?=$|[.;!?]|,?\s*\b(?:but|while|then|so)\b|(?:,|,?\s+and|\s)\s*{_WISH_FOLLOWS})"
@@ -33,9 +37,39 @@ _GAIN = re.compile(
     rf"{_PERCENT}\s*(?:\w+\s+)?(?:more|better|higher|extra|tankier)|\bby\s+{_PERCENT.replace('number', 'by')}", re.I
 )
 
+_TIMES = {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "thrice": 3, "quadruple": 4}
+_MANIFOLD = re.compile(
+    rf"\b(?:(?P<word>{'|'.join(_TIMES)})|(?P<number>[2-9])(?: ?x| times)|x ?(?P<behind>[2-9]))\b", re.I
+)
+
+_FIGURE = (
+    r"(?:(?:my|the|any|some|all|its|a (?:bit|little|lot) of) )?(?:damage|dps|offen[cs]e|clear(?: ?speed)?"
+    r"|defen[cs]es?|survivab\w*|ehp|life|hp|health|tankiness|toughness|es|energy shield|evasion)\b"
+)
+_LAYER = r"energy shield|evasion"
+_UNHARMED = re.compile(
+    r"\b(?:without (?:losing|dropping|sacrificing|giving up|touching)|keep(?:ing)?|maintain(?:ing)?|same"
+    rf"|(?:do not|don'?t|dont|not) (?:lose|drop|sacrifice|touch)) {_FIGURE}",
+    re.I,
+)
+"""A figure of which nothing is to be lost: it is no part that could be locked."""
+_TRADED = re.compile(
+    rf"\bat (?:the )?(?:cost|expense) of {_FIGURE}"
+    rf"|\b(?:less|lower|sacrific\w+|give up|giving up|trad(?:e|ing)|exchange) {_FIGURE}(?: (?:for|to get)\b)?",
+    re.I,
+)
+_UNMINDED = re.compile(
+    rf"\b(?:(?:do not|don'?t|dont) (?:care|mind)(?: about| for| losing)?|forget(?: about)?|ignore|screw) {_FIGURE}"
+    rf"|\b{_FIGURE} (?:do not|don'?t|dont|does not|doesn'?t|doesnt) matter\b"
+    r"|\b(?:no matter what|at any (?:cost|price)|at all costs?|whatever it (?:takes|costs)|nothing else matters)\b",
+    re.I,
+)
+_LOSSES = ((_UNMINDED, 0.5), (_TRADED, 0.2), (_UNHARMED, 0.01))
+"""Words for how much of the other figure may be lost, and the share of it."""
+
 _SLOTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"weapons?|bow|crossbow|wand|staff|quarterstaff|spear|mace|sceptre|swords?|axe|dagger|talisman", WEAPON_SLOTS),
-    (r"off.?hand|shield|focus|quiver|buckler", (OFF_HAND, OFF_HAND + SWAP)),
+    (r"off.?hand|(?<!energy )shield|focus|quiver|buckler", (OFF_HAND, OFF_HAND + SWAP)),
     (r"helm(?:et)?s?|hat", ("Helmet",)),
     (r"(?:body )?armou?r|chest(?: ?piece)?|robe", ("Body Armour",)),
     (r"gloves?", ("Gloves",)),
@@ -63,6 +97,49 @@ _JUST: tuple[tuple[str, tuple[Part, ...]], ...] = (
     (r"spirit|auras?|heralds?|persistent", (Part.SPIRIT,)),
     (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,)),
 )
+_PLACE = "|".join(pattern for pattern, _ in (*_SLOTS, *_JUST))
+_SOUGHT = re.compile(
+    r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework)(?: out)?"
+    r"|better|new|different|another|other)"
+    rf"(?: (?:the|my|a|an|some|better|new|different|support|skill))* (?P<what>(?:{_PLACE})"
+    rf"(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{_PLACE}))*)"
+    r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
+    r"(?: (?:better|else|ones?))?)?"
+    r"(?=$|[.,;!?]| (?:and|but|please|with|for|so|because|only|that|to|plz|pls|now|first)\b)",
+    re.I,
+)
+"""What is looked for anew and nothing else: "better boots", "upgrade my weapon"."""
+
+_OWN = r"(?:it|this|that|me|him|her|everything|(?:my|the|this) (?:build|character|char|toon))"
+_EXCHANGE = re.compile(
+    r"\b(?:swap|replace|exchange|substitute|switch|change|trade)(?: out)? (?!to\b|into\b)(?P<old>[^.,;!?]{2,40}?)"
+    r" (?:for|with|by|to|into) (?P<new>[^.,;!?]{2,60})",
+    re.I,
+)
+_IMPROVED = re.compile(
+    r"(?:more|better|higher|extra|get|gain|have|be|make|improve|fix|increase|raise|a better|an?other|something"
+    r"|anything)\b",
+    re.I,
+)
+_TURNED = re.compile(
+    rf"\b(?:convert|turn|change|switch|transition|respec|reroll|move|go)(?: {_OWN})?(?: over)? (?:in)?to"
+    r" (?:be |use |using |play |playing )?(?=[a-z])",
+    re.I,
+)
+_LEVELLED = re.compile(
+    rf"\b(?:level|take|bring|get) {_OWN} (?:up )?to (?:level |lvl )?(?P<level>\d{{1,3}})\b(?!\s*[k%]|[.,]\d)", re.I
+)
+_DROPPED = re.compile(r"\b(?:drop|delete|take (?:out|off)|unequip) (?=(?:the|my|all|that|this) )", re.I)
+_ASKED = frozenset(
+    {"add", "adjust", "advice", "afford", "bigger", "boost", "buff", "buy", "cast", "change", "convert", "enhance",
+     "equip", "exchange", "find", "go", "grab", "hit", "improve", "improvement", "improvements", "improving", "just",
+     "keeps", "only", "optimise", "optimize", "put",
+     "rate", "replace", "respec", "review", "rework", "slot", "spend", "swap", "switch", "take", "transition", "try",
+     "turn", "tweak", "upgrade", "upgrades", "wear"}
+)  # fmt: skip
+"""Words that ask for a change and do not say which."""
+WORTHWHILE = 0.01
+"""Share that a part which is looked for anew has to bring: who wants better boots takes the best there are."""
 _EVERYTHING = re.compile(r"\b(?:everything|all)\b", re.I)
 _THE_REST = re.compile(r"\b(?:everything|all) else\b|\bthe rest\b|\bother\w*\b", re.I)
 
@@ -70,50 +147,116 @@ _LIFE = re.compile(
     r"\btank\w*|\behp\b|\beffective (?:hp|hit points|health|life)"
     r"|\b(?:more|higher|better|increase|raise|improve|extra)\s+"
     r"(?:the |my |its )?(?:\w+ )?(?:life|hp|health|hit points|defen[cs]e\w*|armou?r|evasion|energy shield|survivab\w*)"
-    r"|\bsurviv\w*|\bdefensive\w*|\bsturd\w*|\bdurab\w*|\bsafer\b|\bsquish\w*|\bdie\w*\b|\bdying\b"
+    r"|\bsurviv\w*|\bdefensive\w*|\bsturd\w*|\bdurab\w*|\bsafer\b|\bsquish\w*|\bdie[sd]?\b|\bdying\b|\bdeaths?\b"
+    r"|\bkill(?:s|ed|ing)? (?:me|my)\b|\b(?:get|getting|got) killed\b|\btougher\b|\bbeef\w*"
     r"|\bone.?shot\w*|\bdefen[cs]es?\b",
     re.I,
 )
 _DAMAGE = re.compile(
-    r"\bdps\b|\bdamage\b|\bhit(?:s|ting)? harder|\bkill\w*|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
+    r"\bdps\b|\bdamage\b|\bhit(?:s|ting)? harder|(?<!get )(?<!got )(?<!getting )\bkill\w*+(?! (?:me|my)\b)"
+    r"|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
     re.I,
 )
 _SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I)
 _REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwhat'?s wrong\b|\bfaults?\b|\bbroken\b", re.I)
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
 
+_WISHES = (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS)
+
 
 def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
+    unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
+    text = _DROPPED.sub("remove ", _exchanged(_UNHARMED.sub(" ", text)))
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))
     rest = _KEEPS.sub(" ", _ONLY.sub(" ", text))
+    sought = [] if only else list(_SOUGHT.finditer(rest))
+    rest = rest if only else _SOUGHT.sub(" ", rest)
+    wish = _wish(f"{rest} {unharmed}")
+    if sought:
+        looked_for = sought[0].group().strip()
+        reason = wish.reason if wish.said else f'you wrote "{looked_for}"'
+        wish = changed(wish, least=WORTHWHILE, reason=reason, said=True)
+    left = rest
+    for pattern in (_LOSS, _GAIN, _MANIFOLD, _UNMINDED, _TRADED):
+        left = pattern.sub(" ", left)
     return RefineReading(
-        wish=_wish(rest),
-        locks=_locks([m["what"] for m in only], [m["what"] for m in kept], rest),
+        wish=wish,
+        locks=_locks([m["what"] for m in (*only, *sought)], [m["what"] for m in kept], rest),
         kept=tuple(dict.fromkeys(" ".join(m.group().split()) for m in [*only, *kept])),
-        rest=" ".join(_GAIN.sub(" ", _LOSS.sub(" ", rest)).split()).strip(" ,.;"),
-        covers=says_wish,
+        rest=_readable(" ".join(left.split()).strip(" ,.;")),
+        covers=_covers(rest),
     )
 
 
-def _wish(rest: str) -> Wish:
-    loss = _LOSS.search(rest)
-    wanted = _LOSS.sub(" ", rest)
-    gain = _GAIN.search(wanted)
+def _readable(rest: str) -> str:
+    """Return what is left as long as a prompt has to be: "CI" is asked for like "use CI"."""
+    return f"use {rest}" if 0 < len(rest) < MIN_PROMPT else rest
+
+
+def _exchanged(text: str) -> str:
+    """Return the text with what is to come in place of what is there, in the words in which a new build asks for it."""
+
+    def instead(match: re.Match[str]) -> str:
+        old, new = match["old"], match["new"]
+        if _IMPROVED.match(new) or (re.fullmatch(_FIGURE, old, re.I) and not re.search(_LAYER, old, re.I)):
+            return match.group()
+        own = re.search(rf"^{_OWN}$|\b(?:{_PLACE}|skills?|ascendancy|class)\b", old, re.I)
+        return f"use {new}" if own else f"use {new} instead of {old}"
+
+    text = _LEVELLED.sub(lambda m: f"level {m['level']}", text)
+    return _TURNED.sub("", _EXCHANGE.sub(instead, text))
+
+
+def _wish(said: str) -> Wish:
+    loss = _LOSS.search(said)
+    wanted = _LOSS.sub(" ", said)
+    given_up = [(match.group(), share) for pattern, share in _LOSSES if (match := pattern.search(wanted))]
+    for pattern, _ in _LOSSES:
+        wanted = pattern.sub(" ", wanted)
+    gain, times = _GAIN.search(wanted), _MANIFOLD.search(wanted)
     direction, reason = _direction(wanted)
+    is_said = says_wish(wanted)
+    if given_up and not is_said:
+        direction, reason, is_said = _other_than(given_up[0][0])
     return Wish(
         direction=direction,
         reason=reason,
-        said=says_wish(wanted),
-        gain=_share(gain["number"] or gain["by"] if gain else None, 0.15, 3.0),
-        loss=_share(loss["number"] if loss else None, 0.05, 0.5),
+        said=is_said,
+        gain=_times(times) if times and not gain else _share(gain["number"] or gain["by"] if gain else None, 0.15, 3.0),
+        loss=_share(loss["number"] if loss else None, given_up[0][1] if given_up else 0.05, 0.5),
     )
+
+
+def _times(match: re.Match[str]) -> float:
+    """Return the gain in "twice" and "3x"."""
+    times = _TIMES[match["word"].casefold()] if match["word"] else int(match["number"] or match["behind"])
+    return min(3.0, times - 1.0)
+
+
+def _other_than(given_up: str) -> tuple[Direction, str, bool]:
+    """Return the wish of who names only what may, or must not, be lost: the other figure."""
+    direction, _ = _direction(given_up)
+    other: dict[Direction, Direction] = {"damage": "survivability", "survivability": "damage"}
+    return other.get(direction, "balanced"), f'you wrote "{given_up.strip()}"', direction in other
+
+
+def _covers(text: str) -> Callable[[str], bool]:
+    """Return whether words of the text are about a wish of a refinement, or say no more than that something changes."""
+    wishes = [m.group().casefold() for p in (*_WISHES, _MANIFOLD) for m in p.finditer(text)]
+
+    def covers(words: str) -> bool:
+        told = words.casefold()
+        asked = all(word in _ASKED for word in re.findall(r"[a-z]+", told)) and any(c.isalpha() for c in told)
+        return asked or says_wish(words) or any(re.search(rf"\b{re.escape(told)}\b", wish) for wish in wishes)
+
+    return covers
 
 
 def says_wish(text: str) -> bool:
     """Say whether a text names something that a refinement can wish for, or how much of it."""
-    return any(pattern.search(text) for pattern in (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS))
+    return any(pattern.search(text) for pattern in _WISHES)
 
 
 def _share(text: str | None, default: float, most: float) -> float:

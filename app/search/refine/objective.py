@@ -90,7 +90,7 @@ class RefineObjective(Objective):
 
     def reached(self, outputs: Mapping[str, float]) -> bool:
         """Return whether the wish is fulfilled: the gain is there and no more is lost than allowed."""
-        gain, least = math.log(1 + self.wish.gain), math.log(1 - self.wish.loss)
+        gain, least = math.log(1 + self.wish.enough), math.log(1 - self.wish.loss)
         damage, life = self.change(outputs, DPS), self.change(outputs, EHP)
         match self.wish.direction:
             case "damage":
@@ -111,7 +111,7 @@ class RefineObjective(Objective):
         """Return whether the search may stop: the wish is fulfilled with something to spare."""
         if self.wish.direction == "repair" and any(gap > PAYABLE for gap in self.shortfalls(outputs).values()):
             return False
-        roomier = changed(self.wish, gain=self.wish.gain * 1.2, loss=self.wish.loss * 0.9)
+        roomier = changed(self.wish, gain=self.wish.gain * 1.2, loss=self.wish.loss * 0.9, least=None)
         return replace(self, wish=roomier).reached(outputs)
 
 

@@ -26,7 +26,7 @@ from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.construct.refinement import RefineConstruct
 from app.phases.construct.stages import ConstructPhase
 from app.phases.explore.refinement import KEPT, RefineExplore
-from app.phases.explore.wish import aimed
+from app.phases.explore.wish import aimed, merged, on_top
 from app.phases.validate.judgement import RefineValidate
 from app.reasoning.base import Conclusion, Experimenter, Idea, ReasoningContext, RefineReading
 from app.search.sessions import Sharing
@@ -143,6 +143,58 @@ async def test_a_wish_that_is_another_build_is_handed_over() -> None:
     assert (result.state.sub_problems, result.state.blueprint) == ({}, None)
     assert result.invariants is not None
     assert result.invariants.get("skill") == "Arc"
+
+
+async def test_what_a_build_is_made_with_is_another_build_where_the_parent_lacks_it() -> None:
+    worn = Invariant(field="with", value=["Wondrous Belt"], provenance=Provenance.EXPLICIT, reason="said")
+    result = await RefineExplore(Sharing(1)).run(await child(said=[worn]))
+    assert result.state.exploration is not None
+    assert result.state.exploration.mode is Mode.STRATEGIC
+    assert result.invariants is not None
+    assert result.invariants.get("with") == ["Wondrous Belt"]
+
+
+async def test_what_is_to_stay_keeps_the_build_and_the_wish_is_told_as_unmet() -> None:
+    worn = Invariant(field="with", value=["Wondrous Belt"], provenance=Provenance.EXPLICIT, reason="said")
+    ctx, _ = await done(RefineExplore(Sharing(1)), await child(said=[worn], locks=Locks(parts=[Part.TREE])))
+    told = (await RefineValidate().run((await done(RefineConstruct(Sharing(1)), ctx))[0])).state
+    assert told.outcome is Outcome.CAVEATS
+    assert [wish.kind for wish in told.wishes if wish.state is WishState.UNMET] == ["with"]
+
+
+async def test_another_build_tells_what_it_cannot_keep() -> None:
+    other = Invariant(field="skill", value="Arc", provenance=Provenance.EXPLICIT, reason="said")
+    result = await RefineExplore(Sharing(1)).run(await child(said=[other]))
+    assert result.invariants is not None
+    assert "keep it" in result.invariants.not_understood
+    assert any("keep it" in text for text in result.state.assumptions)
+
+
+def _said(field: str, value: str | list[str] | float, words: list[str]) -> Invariant:
+    return Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="said", words=words)
+
+
+def test_what_a_build_has_several_of_comes_beside_the_parents() -> None:
+    parent = InvariantSet(
+        invariants=[_said("with", ["Headhunter"], ["hh"]), _said("style", ["minion", "critical"], ["pets", "crit"])]
+    )
+    now = InvariantSet(
+        invariants=[_said("with", ["Grim Feast"], ["feast"]), _said("exclude", ["minions"], ["minions"])]
+    )
+    after = merged(parent, now)
+    assert (after.get("with"), after.get("style")) == (["Grim Feast", "Headhunter"], ["critical"])
+    found = after.find("style")
+    assert found is not None
+    assert found.words == ["crit"]
+    assert after.get("exclude") == ["minions"]
+
+
+async def test_an_amount_on_top_is_the_parents_and_more() -> None:
+    stats = (await child()).state.stats
+    assert stats is not None
+    more = on_top(_said("life", 2000.0, ["2000 more life"]), stats)
+    assert more.value == round(stats.get("Life") + 2000.0)
+    assert on_top(_said("life", 2000.0, ["2000 life"]), stats).value == 2000.0
 
 
 async def test_what_helps_is_kept_with_its_figures_and_changes() -> None:

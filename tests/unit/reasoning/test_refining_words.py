@@ -28,6 +28,17 @@ EVERYTHING_BUT_JEWELS = sorted(set(Part) - {Part.JEWELS})
         ("fix my damage", "damage"),
         ("more damage and more ehp", "balanced"),
         ("improve it", "balanced"),
+        ("I keep dying to bosses", "survivability"),
+        ("bleed keeps killing me", "survivability"),
+        ("I get killed all the time", "survivability"),
+        ("kill bosses faster", "damage"),
+        ("I don't care about defence", "damage"),
+        ("damage doesn't matter", "survivability"),
+        ("don't lose any damage", "survivability"),
+        ("less damage, more ehp", "survivability"),
+        ("trade some damage for survivability", "survivability"),
+        ("more damage at the cost of defence", "damage"),
+        ("better boots for more damage", "damage"),
     ],
 )
 def test_direction(prompt: str, direction: str) -> None:
@@ -45,6 +56,8 @@ def test_direction(prompt: str, direction: str) -> None:
         ("keep everything", sorted(Part), []),
         ("more dps without changing the supports or the ascendancy", [Part.ASCENDANCY, Part.SPIRIT, Part.SUPPORTS], []),
         ("more damage", [], []),
+        ("I keep dying", [], []),
+        ("keep my damage, more life", [], []),
     ],
 )
 def test_what_stays(prompt: str, parts: list[Part], slots: list[str]) -> None:
@@ -84,8 +97,74 @@ def test_what_is_kept_is_not_read_as_a_wish() -> None:
         ("20 % more damage, losing at most 10 % ehp", 0.2, 0.1),
         ("5 percent more ehp", 0.05, 0.05),
         ("900% more damage", 3.0, 0.05),
+        ("double the damage", 1.0, 0.05),
+        ("3x damage", 2.0, 0.05),
+        ("more ehp without losing damage", 0.15, 0.01),
+        ("keep my dps, get tankier", 0.15, 0.01),
+        ("trade some damage for survivability", 0.15, 0.2),
+        ("maximum dps no matter what", 0.15, 0.5),
+        ("more damage, defence doesn't matter, lose at most 30% ehp", 0.15, 0.3),
     ],
 )
 def test_how_much(prompt: str, gain: float, loss: float) -> None:
     wish = read_refinement(prompt).wish
     assert (wish.gain, wish.loss) == (gain, loss)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rest"),
+    [
+        ("swap Spark for Comet", "use Comet instead of Spark"),
+        ("replace my amulet with Astramentis", "use Astramentis"),
+        ("swap energy shield for evasion", "use evasion instead of energy shield"),
+        ("change ascendancy to Stormweaver", "use Stormweaver"),
+        ("convert to CI", "use CI"),
+        ("turn it into a cold build", "a cold build"),
+        ("level it to 95", "level 95"),
+        ("drop the herald", "remove the herald"),
+        ("change the belt for more life", "for more life"),
+    ],
+)
+def test_an_exchange_reads_as_the_wish_of_a_new_build(prompt: str, rest: str) -> None:
+    assert read_refinement(prompt).rest == rest
+
+
+@pytest.mark.parametrize(
+    ("prompt", "slots"),
+    [
+        ("better boots", {"Boots"}),
+        ("upgrade my weapon please", set(WEAPON_SLOTS)),
+        ("find better rings", {"Ring 1", "Ring 2", "Ring 3"}),
+        ("use a different amulet", {"Amulet"}),
+        ("new gloves and boots", {"Gloves", "Boots"}),
+        ("replace my belt with something better", {"Belt"}),
+    ],
+)
+def test_what_is_looked_for_anew_is_all_that_changes(prompt: str, slots: set[str]) -> None:
+    found = read_refinement(prompt)
+    free = {"Helmet", "Boots", "Gloves", "Belt", "Amulet", "Ring 1", "Ring 2", "Ring 3", *WEAPON_SLOTS}
+    assert {slot for slot in free if not found.locks.holds_slot(slot)} == slots
+    assert found.locks.holds(Part.TREE)
+    assert found.wish.said
+    assert found.wish.enough < found.wish.gain
+
+
+def test_supports_alone_may_be_looked_for_anew() -> None:
+    found = read_refinement("get better support gems")
+    assert not found.locks.holds(Part.SUPPORTS)
+    assert found.locks.holds(Part.GEAR)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words", "covered"),
+    [
+        ("more evasion", "evasion", True),
+        ("use evasion", "evasion", False),
+        ("make it tankier", "tankier", True),
+        ("improve the build", "improve", True),
+        ("upgrade it with Headhunter", "Headhunter", False),
+        ("half the cost", "half the cost", False),
+    ],
+)
+def test_only_the_words_of_the_wish_are_spent_on_it(prompt: str, words: str, covered: bool) -> None:
+    assert read_refinement(prompt).covers(words) is covered

@@ -190,6 +190,16 @@ async def test_a_fundamental_wish_is_decided_anew(services: Services, file: byte
     assert any("thought through anew" in text for text in view.assumptions)
 
 
+async def test_another_weapon_is_another_build_with_the_same_skill(services: Services, file: bytes) -> None:
+    parent = await services.imports.create(ImportRequest(xml=file.decode()))
+    child = await services.refinements.refine(parent.id, RefineRequest(prompt="switch to a staff"))
+    view = await _stopped(services, child.id, lambda view: view.exploration is not None)
+    assert view.exploration is not None
+    assert view.exploration.mode is Mode.STRATEGIC
+    kept = {item.field: item.value for item in view.invariants}
+    assert (kept["weapon"], kept["skill"], kept["class"]) == ("Staff", "Spark", "Sorceress")
+
+
 async def test_a_strategic_child_keeps_what_was_said_before(services: Services, file: bytes) -> None:
     parent = await services.imports.create(ImportRequest(xml=file.decode()))
     asked = BuildRequest(prompt="cold damage instead, hardcore", mode=Mode.STRATEGIC, parent_id=parent.id)
