@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -268,3 +269,20 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,.10g}" if isinstance(value, float) else str(value)
+
+
+def asked_figures(invariants: InvariantSet) -> dict[str, float]:
+    """Return what the user asked figures to reach, under the engine's names and in its units."""
+    found: dict[str, float] = {}
+    for name, row in INVARIANTS.items():
+        value = invariants.get(name)
+        if row.figure is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
+            found |= {stat: max(found.get(stat, -math.inf), row.figure.in_stats(value)) for stat in row.figure.stats}
+    return found
+
+
+def bounds(asked: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return which of the figures asked for, by stat, are to be reached, and which not to be passed."""
+    at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
+    least = {stat: value for stat, value in asked.items() if stat not in at_most}
+    return least, {stat: value for stat, value in asked.items() if stat in at_most}

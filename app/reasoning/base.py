@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.engine.base import Engine
@@ -65,7 +65,9 @@ class ReasoningContext:
 class RefineReading:
     """What a refinement's prompt says: the wish, what stays with the words for it, the prompt without those words.
 
-    `covers`: whether words of the prompt are about a wish of this kind, so that nothing of them is lost.
+    `covers`: whether words of the prompt are about a wish of this kind, so that nothing of them is lost. `other`:
+    constraints ("skill", "ascendancy") that are to have another value than now, whichever, with the words for it.
+    `more`: figures that are to be higher than now, however much, likewise.
     """
 
     wish: Wish
@@ -73,6 +75,8 @@ class RefineReading:
     kept: tuple[str, ...]
     rest: str
     covers: Callable[[str], bool] = bool
+    other: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

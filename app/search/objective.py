@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from app.knowledge.styles import layer_targets, style_stat, style_targets, type_targets
 from app.model.base import changed
 from app.model.conflicts import Details
-from app.model.constraints import INVARIANTS, InvariantSet
+from app.model.constraints import INVARIANTS, asked_figures, bounds
 from app.model.damage import PAYMENT_METRICS, unpayable
 from app.model.demands import FIGHT_S, Floor, Floors, asked_pool
 from app.model.names import Attribute, Demand
@@ -325,16 +325,6 @@ def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
     return gap
 
 
-def asked_figures(invariants: InvariantSet) -> dict[str, float]:
-    """Return what the user asked figures to reach, under the engine's names and in its units."""
-    found: dict[str, float] = {}
-    for name, row in INVARIANTS.items():
-        value = invariants.get(name)
-        if row.figure is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
-            found |= {stat: max(found.get(stat, -math.inf), row.figure.in_stats(value)) for stat in row.figure.stats}
-    return found
-
-
 def raised(floor: Floor, target: float | None) -> Floor:
     """Return the floor with the target in it, as what is least or, where that is not plausible, as what is good."""
     if target is None:
@@ -386,11 +376,11 @@ def objective_for(ctx: SearchContext) -> Objective:
     floors = changed(ctx.demands.floors, dps=hurt, ehp=life)
     again = urged(ctx.plan.constraints, figures)
     asked |= figures if again else {}
-    at_most = {s for one in INVARIANTS.values() if one.figure and one.figure.at_most for s in one.figure.stats}
+    targets, ceilings = bounds(asked)
     return Objective(
         floors=floors,
-        targets={stat: value for stat, value in asked.items() if stat not in at_most},
-        ceilings=most | {stat: value for stat, value in asked.items() if stat in at_most},
+        targets=targets,
+        ceilings=most | ceilings,
         urged=again,
         damage_weight=ctx.plan.scaling.damage_weight,
         ehp_weight=ctx.plan.survivability.ehp_weight * ctx.plan.requirements.ehp_weight,

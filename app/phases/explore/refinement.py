@@ -24,7 +24,7 @@ from app.model.sub_problems import Constraint, Decision, Option
 from app.model.wishes import WishState
 from app.phases.base import BUDGETS, PhaseContext, PhaseResult, search_context, spent
 from app.phases.decompose import inherit
-from app.phases.explore.wish import aimed, beside, identified, merged, on_top, said, stronger
+from app.phases.explore.wish import aimed, beside, identified, merged, on_top, said, stronger, unnamed
 from app.reasoning.base import RefineReading
 from app.search.base import SearchContext, plan_of
 from app.search.refine.search import Parent, open_work, order, read_parent, screen
@@ -35,7 +35,8 @@ VARIANTS = BUDGETS[Mode.REFINEMENT].variants_allowed
 """Options that are compared per question."""
 
 FUNDAMENTAL = ("class", "ascendancy", "skill", "level")
-"""A wish that changes one of these is not a refinement any more but another build."""
+"""A wish that changes one of these is not a refinement any more but another build; nor is one for another
+gear tier and nothing else."""
 
 MADE_WITH = frozenset({"with", "exclude", "weapon", "style", "damage_type", "defence", "gear"})
 """Wishes that a build is made with from its beginning; where the parent misses one, they ask for another build."""
@@ -112,7 +113,8 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
     found = await said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
-    if {i.field for i in found.invariants if before.get(i.field) != i.value} & set(FUNDAMENTAL):
+    other_now = {i.field for i in found.invariants if before.get(i.field) != i.value}
+    if other_now & set(FUNDAMENTAL) or ("gear" in other_now and not reading.wish.said):
         return await _strategic(ctx, reading, found, before)
     asked = beside(found, reading)
     after = merged(before, asked)
@@ -171,9 +173,10 @@ async def _strategic(
     ctx: PhaseContext, reading: RefineReading, found: InvariantSet, before: InvariantSet
 ) -> PhaseResult:
     """Have everything decided anew, with what the prompt says, what else was asked of the parent, and its skill."""
-    kept = await identified(ctx, before, found)
-    asked = replace(ctx, request=changed(ctx.request, prompt=reading.rest))
-    after = await inherit(asked, InvariantSet(invariants=[*found.invariants, *stronger(ctx, reading, found)]), kept)
+    no_words = [*unnamed(ctx.state, reading).invariants, *stronger(ctx, reading, found)]
+    kept = merged(await identified(ctx, before, found), InvariantSet(invariants=no_words))
+    asked = replace(ctx, request=changed(ctx.request, prompt=reading.rest)) if reading.rest else ctx
+    after = await inherit(asked, found, kept)
     whole = [on_top(i, ctx.state.stats) for i in after.invariants]
     lost = [words for words in after.not_understood if not reading.covers(words)]
     after = changed(after, invariants=whole, not_understood=[*lost, *reading.kept])

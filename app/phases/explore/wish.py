@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -13,6 +14,7 @@ from app.model.constraints import INVARIANTS, Invariant, InvariantSet
 from app.model.experiments import Direction, Wish
 from app.model.facts import GemFact
 from app.model.names import Provenance, SubProblemName
+from app.model.state import BuildState
 from app.model.stats import DPS, EHP, Stats
 from app.model.sub_problems import AscendancyChoice, DeliveryChoice
 from app.phases.base import PhaseContext
@@ -24,6 +26,9 @@ LEAST_GAIN, MOST_GAIN = 0.01, 3.0
 
 _BETTER = frozenset({"style", "defence"})
 """Words of these fields may say no more than what is to become better ("tankier", "more evasion")."""
+
+FELT = 0.05
+"""Share by which a figure has to rise where no amount is named; of percentages as many points of a hundred."""
 
 _FURTHER = re.compile(r"\d\s*k?\s*%?\s*(?:more|extra|additional|further)\b", re.I)
 """An amount that is to come on top of what there is."""
@@ -37,21 +42,70 @@ def aimed(wish: Wish, said: InvariantSet, outputs: Mapping[str, float]) -> Wish:
         if now > 0 and isinstance(target, (int, float)) and (wish.direction == direction or not wish.said):
             gain = min(MOST_GAIN, max(LEAST_GAIN, float(target) / now - 1.0))
             return changed(wish, direction=direction, gain=gain, said=True)
-    return wish
+    figures = [i for i in said.invariants if INVARIANTS[i.field].figure is not None]
+    # Who asks for another figure alone wants that one; damage and effective hit points need not rise for it.
+    return changed(wish, gain=LEAST_GAIN, least=0.0) if figures and not wish.said else wish
 
 
 async def said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
     """Return what the prompt says outright, apart from what it keeps."""
     fields = ctx.request.overrides
     says_much = bool(reading.rest)
+    others = unnamed(ctx.state, reading)
     if not says_much and ctx.request.level is None and ctx.request.gear is None and not fields:
-        return InvariantSet()
+        return others
     asked = changed(ctx.request, prompt=reading.rest) if says_much else ctx.request
     found = await ctx.reasoner.extract(asked, ctx.engine)
     stated = [on_top(i, ctx.state.stats) for i in found.invariants if i.provenance is Provenance.EXPLICIT]
     # What a refinement can wish for is no word of a new build's prompt.
     lost = [words for words in found.not_understood if says_much and not reading.covers(words)]
-    return InvariantSet(invariants=stated, not_understood=lost)
+    return merged(others, InvariantSet(invariants=stated, not_understood=lost))
+
+
+def unnamed(state: BuildState, reading: RefineReading) -> InvariantSet:
+    """Return what is asked for without a value: another skill than there is, more of a figure than there is."""
+    return InvariantSet(invariants=[*_others(state, reading), *_more(state.stats, reading)])
+
+
+def _others(state: BuildState, reading: RefineReading) -> list[Invariant]:
+    """Return what is ruled out because something else is to be in its place, whatever that is."""
+    have = _identity(state)
+    pairs = {have[field]: words for field, words in reading.other.items() if field in have}
+    if not pairs:
+        return []
+    reason = f'you wrote "{", ".join(pairs.values())}"'
+    words, values = list(pairs.values()), list(pairs)
+    return [Invariant(field="exclude", value=values, provenance=Provenance.EXPLICIT, reason=reason, words=words)]
+
+
+def _more(stats: Stats | None, reading: RefineReading) -> list[Invariant]:
+    """Return the figures that are to be higher than the parent's, by enough to be felt."""
+    found = []
+    for field, words in reading.more.items():
+        figure = INVARIANTS[field].figure
+        now = figure.of(stats.values) if figure is not None and stats is not None else None
+        if figure is not None and now is not None:
+            least = max(now * (1 + FELT), now + 100 * FELT) if figure.unit == "percent" else now * (1 + FELT)
+            value = round(least, 2) if figure.unit == "per second" else float(max(1, math.ceil(least)))
+            reason = f'you wrote "{words}", and there are {figure.words(now)} now'
+            found.append(
+                Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason=reason, words=[words])
+            )
+    return found
+
+
+def _identity(state: BuildState) -> dict[str, str]:
+    """Return class, ascendancy and main skill as they were decided, by constraint."""
+    names = (SubProblemName.ASCENDANCY, SubProblemName.DAMAGE_DELIVERY)
+    hero, skill = (
+        sub.decision.choice if (sub := state.sub_problems.get(name)) and sub.decision else None for name in names
+    )
+    found: dict[str, str] = {}
+    if isinstance(hero, AscendancyChoice):
+        found |= {"class": hero.class_name} | ({"ascendancy": hero.ascendancy} if hero.ascendancy else {})
+    if isinstance(skill, DeliveryChoice):
+        found["skill"] = skill.skill_name
+    return found
 
 
 def on_top(invariant: Invariant, stats: Stats | None) -> Invariant:
@@ -91,15 +145,9 @@ async def identified(ctx: PhaseContext, before: InvariantSet, said: InvariantSet
 
     Who wants another amulet does not want another skill; a skill stays out that could not be what is asked for.
     """
-    subs = ctx.state.sub_problems
-    hero, skill = (sub.decision.choice if (sub := subs.get(name)) and sub.decision else None for name in _WHO)
-    built: dict[str, str] = {}
-    if isinstance(hero, AscendancyChoice):
-        built |= {"class": hero.class_name} | ({"ascendancy": hero.ascendancy} if hero.ascendancy else {})
-    if isinstance(skill, DeliveryChoice):
-        built["skill"] = skill.skill_name
+    built = _identity(ctx.state)
     gem = next((gem for gem in await ctx.engine.facts.gems() if gem.name == built.get("skill")), None)
-    new = {i.field for i in said.invariants}
+    new, out = {i.field for i in said.invariants}, said.listed("exclude")
     own = [
         Invariant(
             field=field, value=value, provenance=Provenance.EXPLICIT, reason=f"the build that is refined is {value}"
@@ -108,11 +156,9 @@ async def identified(ctx: PhaseContext, before: InvariantSet, said: InvariantSet
         if not before.is_explicit(field) and field not in new
     ]
     rest = [i for i in before.invariants if i.field not in {one.field for one in own}]
-    other_skill = gem is not None and not _can_be(gem, said)
-    return changed(before, invariants=[i for i in (*rest, *own) if not (i.field == "skill" and other_skill)])
-
-
-_WHO = (SubProblemName.ASCENDANCY, SubProblemName.DAMAGE_DELIVERY)
+    gone = {field for field, value in built.items() if value in out}
+    gone |= {"skill"} if gem is not None and not _can_be(gem, said) else set()
+    return changed(before, invariants=[i for i in (*rest, *own) if i.field not in gone])
 
 
 def _can_be(gem: GemFact, said: InvariantSet) -> bool:

@@ -151,18 +151,25 @@ def _resisted(words: Vocabulary) -> Iterator[str]:
 
 
 def _suffered(words: Vocabulary) -> Iterator[str]:
-    """Yield what speaks of an ailment or curse that the character suffers: nothing that it should inflict."""
+    """Yield what speaks of an ailment, curse or damage that the character suffers: nothing that it should inflict."""
     for style in _INFLICTED:
         for text in words.styles[style]:
-            yield from (pattern.format(text) for pattern in _SUFFERED)
+            yield from (pattern.format(text) for pattern in (*_SUFFERED, *_DIED_OF))
+    for texts in words.damage_types.values():
+        for text in texts:
+            yield from (pattern.format(one) for one in (text, f"{text} damage") for pattern in _DIED_OF)
 
 
 _INFLICTED = ("bleed", "poison", "ignite", "freeze", "chill", "shock", "stun", "curse")
 _SUFFERED = (
-    "{} immunity", "{} immune", "immune to {}", "immunity to {}", "immune to being {}", "{} resistance", "{} avoidance",
-    "{} threshold", "avoid {}", "resist {}", "against {}", "die to {}", "dying to {}", "dies to {}", "killed by {}",
-    "{} kills me", "{} kill me", "{} keeps killing me", "{} keep killing me", "{} is killing me", "be {}", "being {}",
-    "am {}", "get {}", "gets {}", "getting {}", "got {}", "becoming {}",
+    "{} immunity", "{} immune", "immunity to {}", "immune to being {}", "{} resistance", "{} avoidance",
+    "{} threshold", "avoid {}", "be {}", "being {}", "am {}", "get {}", "gets {}", "getting {}", "got {}",
+    "becoming {}",
+)  # fmt: skip
+_DIED_OF = (
+    "immune to {}", "resist {}", "against {}", "die to {}", "dying to {}", "dies to {}", "killed by {}",
+    "instantly to {}", "one shot by {}", "vulnerable to {}", "weak to {}", "{} kills me", "{} kill me",
+    "{} keeps killing me", "{} keep killing me", "{} is killing me",
 )  # fmt: skip
 _GUESSED = frozenset({"class", "ascendancy", "skill", "with", "foreign", "missing", "missing_thing"})
 _GUESSED_IF_LONG = frozenset({"damage_type", "style", "weapon", "goal", "defence"})

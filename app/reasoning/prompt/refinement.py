@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
+from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import OFF_HAND, SWAP
 from app.model.experiments import Direction, Wish
@@ -110,7 +112,7 @@ _SOUGHT = re.compile(
 )
 """What is looked for anew and nothing else: "better boots", "upgrade my weapon"."""
 
-_OWN = r"(?:it|this|that|me|him|her|everything|(?:my|the|this) (?:build|character|char|toon))"
+_OWN = r"(?:it|this|that|me|him|her|everything|(?:my|the|this) \w+)"
 _EXCHANGE = re.compile(
     r"\b(?:swap|replace|exchange|substitute|switch|change|trade)(?: out)? (?!to\b|into\b)(?P<old>[^.,;!?]{2,40}?)"
     r" (?:for|with|by|to|into) (?P<new>[^.,;!?]{2,60})",
@@ -129,13 +131,18 @@ _TURNED = re.compile(
 _LEVELLED = re.compile(
     rf"\b(?:level|take|bring|get) {_OWN} (?:up )?to (?:level |lvl )?(?P<level>\d{{1,3}})\b(?!\s*[k%]|[.,]\d)", re.I
 )
-_DROPPED = re.compile(r"\b(?:drop|delete|take (?:out|off)|unequip) (?=(?:the|my|all|that|this) )", re.I)
+_DROPPED = re.compile(r"\b(?:drop|delete|take (?:out|off)|unequip) (?!rates?\b|in\b|off\b|to\b|below\b)(?=[a-z])", re.I)
+_OTHER = re.compile(
+    r"\b(?:change|different|another|an other|new|reroll|swap) (?:(?:the|my|main) )*(?P<what>skill|ascendancy)\b"
+    r"(?! (?:gems?|tree|points?))",
+    re.I,
+)
 _ASKED = frozenset(
     {"add", "adjust", "advice", "afford", "bigger", "boost", "buff", "buy", "cast", "change", "convert", "enhance",
-     "equip", "exchange", "find", "go", "grab", "hit", "improve", "improvement", "improvements", "improving", "just",
-     "keeps", "only", "optimise", "optimize", "put",
-     "rate", "replace", "respec", "review", "rework", "slot", "spend", "swap", "switch", "take", "transition", "try",
-     "turn", "tweak", "upgrade", "upgrades", "wear"}
+     "equip", "exchange", "find", "go", "grab", "hit", "improve", "improvement", "improvements", "improving",
+     "increase", "just", "keeps", "only", "optimise", "optimize", "put", "rate", "replace", "respec", "review",
+     "rework", "same", "slot", "spend", "swap", "switch", "take", "transition", "try", "turn", "tweak", "upgrade",
+     "upgrades", "wear"}
 )  # fmt: skip
 """Words that ask for a change and do not say which."""
 WORTHWHILE = 0.01
@@ -146,7 +153,10 @@ _THE_REST = re.compile(r"\b(?:everything|all) else\b|\bthe rest\b|\bother\w*\b",
 _LIFE = re.compile(
     r"\btank\w*|\behp\b|\beffective (?:hp|hit points|health|life)"
     r"|\b(?:more|higher|better|increase|raise|improve|extra)\s+"
-    r"(?:the |my |its )?(?:\w+ )?(?:life|hp|health|hit points|defen[cs]e\w*|armou?r|evasion|energy shield|survivab\w*)"
+    r"(?:the |my |its )?(?:\w+ )?"
+    r"(?:life|hp|health|hit points|defen[cs]e\w*|armou?r|evasion|energy shield|es|survivab\w*)\b"
+    r"|\b(?:life|hp|health|es|energy shield|armou?r|evasion|max hit|hit points) (?:is |are |feels? |seems? )?"
+    r"(?:too |very |so |really |pretty )*(?:low|bad|weak|poor|terrible)\b|\bdefen[cs]es? (?:is|are) \w+"
     r"|\bsurviv\w*|\bdefensive\w*|\bsturd\w*|\bdurab\w*|\bsafer\b|\bsquish\w*|\bdie[sd]?\b|\bdying\b|\bdeaths?\b"
     r"|\bkill(?:s|ed|ing)? (?:me|my)\b|\b(?:get|getting|got) killed\b|\btougher\b|\bbeef\w*"
     r"|\bone.?shot\w*|\bdefen[cs]es?\b",
@@ -154,12 +164,34 @@ _LIFE = re.compile(
 )
 _DAMAGE = re.compile(
     r"\bdps\b|\bdamage\b|\bhit(?:s|ting)? harder|(?<!get )(?<!got )(?<!getting )\bkill\w*+(?! (?:me|my)\b)"
-    r"|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
+    r"|\bsingle target\b|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
     re.I,
+)
+_SUFFERED = re.compile(
+    r"\b(?:to|by|from|against) (?:\w+ )?(?:chaos|fire|cold|lightning|phys|physical|elemental) (?:damage|dmg)\b", re.I
 )
 _SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I)
 _REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwhat'?s wrong\b|\bfaults?\b|\bbroken\b", re.I)
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
+
+_RAISED = (
+    "spirit", "strength", "dexterity", "intelligence", "block", "movement_speed", "attack_rate", "cast_rate",
+    "chaos_resistance",
+)  # fmt: skip
+"""Figures of which more can be asked for without an amount; life and what protects count together."""
+
+
+@cache
+def _more_of() -> dict[str, re.Pattern[str]]:
+    before = r"(?<![\dk%] )\b(?:more|higher|increase|raise|improve|extra|better|faster)(?: (?:my|the|overall|total))? "
+    names = vocabulary().targets
+    return {
+        field: re.compile(
+            rf"{before}(?:{'|'.join(sorted(map(re.escape, names[field]), key=len, reverse=True))})\b", re.I
+        )
+        for field in _RAISED
+    }
+
 
 _WISHES = (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS)
 
@@ -171,6 +203,11 @@ def read_refinement(prompt: str) -> RefineReading:
     text = _DROPPED.sub("remove ", _exchanged(_UNHARMED.sub(" ", text)))
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))
     rest = _KEEPS.sub(" ", _ONLY.sub(" ", text))
+    other = {m["what"].casefold(): m.group() for m in _OTHER.finditer(rest)}
+    rest = _OTHER.sub(" ", rest)
+    more = {field: match.group() for field, pattern in _more_of().items() if (match := pattern.search(rest))}
+    for words in more.values():
+        rest = rest.replace(words, " ")
     sought = [] if only else list(_SOUGHT.finditer(rest))
     rest = rest if only else _SOUGHT.sub(" ", rest)
     wish = _wish(f"{rest} {unharmed}")
@@ -187,6 +224,8 @@ def read_refinement(prompt: str) -> RefineReading:
         kept=tuple(dict.fromkeys(" ".join(m.group().split()) for m in [*only, *kept])),
         rest=_readable(" ".join(left.split()).strip(" ,.;")),
         covers=_covers(rest),
+        other=other,
+        more=more,
     )
 
 
@@ -264,7 +303,8 @@ def _share(text: str | None, default: float, most: float) -> float:
 
 
 def _direction(text: str) -> tuple[Direction, str]:
-    life, damage, resistance = _LIFE.search(text), _DAMAGE.search(text), _RESISTANCE.search(text)
+    life, resistance = _LIFE.search(text), _RESISTANCE.search(text)
+    damage = _DAMAGE.search(_SUFFERED.sub(" ", text) if life else text)
     if life and damage:
         return "balanced", f'you wrote "{life.group()}" and "{damage.group()}"'
     if life:

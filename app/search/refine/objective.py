@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from app.model.base import changed
+from app.model.constraints import bounds
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP, Floor, Floors, without_defences
 from app.model.experiments import Wish
 from app.model.stats import DPS, EHP, MOVEMENT
@@ -109,14 +111,21 @@ class RefineObjective(Objective):
 
     def enough(self, outputs: Mapping[str, float]) -> bool:
         """Return whether the search may stop: the wish is fulfilled with something to spare."""
+        if self.short_of(outputs):
+            return False
         if self.wish.direction == "repair" and any(gap > PAYABLE for gap in self.shortfalls(outputs).values()):
             return False
         roomier = changed(self.wish, gain=self.wish.gain * 1.2, loss=self.wish.loss * 0.9, least=None)
         return replace(self, wish=roomier).reached(outputs)
 
 
-def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> RefineObjective:
-    """Return the objective of a wish about a parent with these figures; what must not be lost weighs twice the wish."""
+def refine_objective(
+    wish: Wish, base: Mapping[str, float], floors: Floors, asked: Mapping[str, float] = MappingProxyType({})
+) -> RefineObjective:
+    """Return the objective of a wish about a parent with these figures; what must not be lost weighs twice the wish.
+
+    `asked`: what else was asked for, by stat: a target, or a ceiling.
+    """
     least = 1 - wish.loss * CAUTION
     match wish.direction:
         case "damage":
@@ -130,6 +139,7 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
     dps, ehp = max(base.get(DPS, 0.0), 1.0) * more_damage, max(base.get(EHP, 0.0), 1.0) * more_life
     # Who asks for resistances wants them capped, whatever is tolerated at the level.
     capped = Floor(least=ELEMENTAL_RESISTANCE_CAP, good=ELEMENTAL_RESISTANCE_CAP)
+    targets, ceilings = bounds({stat: value for stat, value in asked.items() if stat not in (DPS, EHP)})
     return RefineObjective(
         floors=changed(
             without_defences(floors),
@@ -140,6 +150,8 @@ def refine_objective(wish: Wish, base: Mapping[str, float], floors: Floors) -> R
         damage_weight=damage,
         ehp_weight=life,
         minima={key: base[key] for key in KEPT if key in base},
+        targets=targets,
+        ceilings=ceilings,
         wish=wish,
         base=dict(base),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.engine.base import Engine, Outputs
 from app.model.blueprint import Blueprint, Change
+from app.model.constraints import asked_figures
 from app.model.demands import earned_points
 from app.model.experiments import Wish
 from app.model.moves import Locks
@@ -74,7 +75,8 @@ async def open_work(
         loaded = LoadedSession(parallel, parent.xml, parent.blueprint, locks, inside, prefix)
         await loaded.open(made)
         ctx = replace(ctx, session=loaded, blueprint=await loaded.blueprint())
-        objective = refine_objective(wish, parent.outputs, ctx.demands.floors)
+        figures = asked_figures(ctx.invariants)
+        objective = refine_objective(wish, parent.outputs, ctx.demands.floors, figures)
         needs = required_attributes(parent.inspection)
         objective = replace(objective, flask_mana=await flask_mana(ctx), required=needs)
         objective = replace(objective, gaps=objective.shortfalls(parent.outputs))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from app.model.moves import Locks, Part
 from app.model.names import ConflictType, Mode, Outcome, Phase, Provenance, Severity, SubProblemName, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.model.sub_problems import Discovery
+from app.model.sub_problems import DeliveryChoice, Discovery
 from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.construct.refinement import RefineConstruct
@@ -46,8 +47,11 @@ class Reader:
         lost: Sequence[str] = (),
         assessed: Sequence[BuildConflict] = (),
         thinks: bool = False,
+        other: Mapping[str, str] = MappingProxyType({}),
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._reading = RefineReading(wish, locks, ("keep it",), "some words", lambda words: "damage" in words)
+        told = ("keep it",)
+        self._reading = RefineReading(wish, locks, told, "some words", lambda words: "damage" in words, other, more)
         self._said, self._lost, self._assessed, self._thinks = said, lost, assessed, thinks
         self.advises = thinks
         self.asked: list[tuple[str, SubProblemName | None]] = []
@@ -56,7 +60,11 @@ class Reader:
         return self._reading
 
     async def extract(self, request: BuildRequest, engine: Engine) -> InvariantSet:
-        return InvariantSet(invariants=list(self._said), not_understood=list(self._lost))
+        said = {i.field: i for i in self._said} | {
+            field: Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="set in the request")
+            for field, value in request.overrides.items()
+        }
+        return InvariantSet(invariants=list(said.values()), not_understood=list(self._lost))
 
     async def gather(self, ctx: ReasoningContext, name: SubProblemName) -> list[Discovery]:
         self.asked.append(("gather", name))
@@ -81,6 +89,8 @@ async def child(
     locks: Locks | None = None,
     said: Sequence[Invariant] = (),
     inherited: InvariantSet | None = None,
+    *,
+    wishes: bool = True,
     **reader: Any,
 ) -> PhaseContext:
     """Return a refinement of a build that has all passive points left to spend."""
@@ -99,7 +109,9 @@ async def child(
         stats=stats,
         inspection=inspection,
     )
-    asked_of = Reader(Wish(direction=direction, gain=0.05, reason="more of it"), locks or Locks(), said, **reader)
+    asked_of = Reader(
+        Wish(direction=direction, gain=0.05, reason="more of it", said=wishes), locks or Locks(), said, **reader
+    )
     asked = context(engine, state, inherited, mode=Mode.REFINEMENT, parent_id="p")
     asked = replace(asked, reasoner=asked_of, xml=xml)  # type: ignore[arg-type]
     faults = find_conflicts(await case_of(engine, asked.demands, asked.invariants, state))
@@ -187,6 +199,43 @@ def test_what_a_build_has_several_of_comes_beside_the_parents() -> None:
     assert found is not None
     assert found.words == ["crit"]
     assert after.get("exclude") == ["minions"]
+
+
+async def test_another_skill_rules_out_the_one_there_is_and_is_another_build() -> None:
+    ctx = await child(other={"skill": "a different skill"})
+    delivery = ctx.state.sub_problems[SubProblemName.DAMAGE_DELIVERY].decision
+    assert delivery is not None
+    assert isinstance(delivery.choice, DeliveryChoice)
+    result = await RefineExplore(Sharing(1)).run(ctx)
+    assert result.state.exploration is not None
+    assert result.state.exploration.mode is Mode.STRATEGIC
+    assert result.invariants is not None
+    assert result.invariants.get("exclude") == [delivery.choice.skill_name]
+    assert result.invariants.get("skill") is None
+
+
+async def test_more_of_a_figure_is_more_than_the_parent_has_and_is_told() -> None:
+    ctx = await child(more={"strength": "more strength"}, wishes=False)
+    assert ctx.state.stats is not None
+    have = ctx.state.stats.get("Str")
+    after, _ = await done(RefineExplore(Sharing(1)), ctx)
+    wanted = after.invariants.get("strength")
+    assert isinstance(wanted, float)
+    assert wanted > have
+    assert after.state.refinement is not None
+    assert after.state.refinement.wish.enough == 0.0
+    told = (await RefineValidate().run((await done(RefineConstruct(Sharing(1)), after))[0])).state
+    assert "strength" in [wish.kind for wish in told.wishes]
+
+
+async def test_better_gear_alone_is_another_build_and_beside_a_wish_it_is_not() -> None:
+    gear = Invariant(field="gear", value="endgame", provenance=Provenance.EXPLICIT, reason="said")
+    alone = await RefineExplore(Sharing(1)).run(await child(said=[gear], wishes=False))
+    assert alone.state.exploration is not None
+    assert alone.state.exploration.mode is Mode.STRATEGIC
+    beside = await RefineExplore(Sharing(1)).run(await child(said=[gear]))
+    assert beside.state.exploration is not None
+    assert beside.state.exploration.mode is Mode.REFINEMENT
 
 
 async def test_an_amount_on_top_is_the_parents_and_more() -> None:

@@ -168,3 +168,21 @@ def test_supports_alone_may_be_looked_for_anew() -> None:
 )
 def test_only_the_words_of_the_wish_are_spent_on_it(prompt: str, words: str, covered: bool) -> None:
     assert read_refinement(prompt).covers(words) is covered
+
+
+@pytest.mark.parametrize(
+    ("prompt", "more", "other"),
+    [
+        ("I need more spirit", {"spirit"}, set()),
+        ("increase block chance", {"block"}, set()),
+        ("faster cast speed and tankier", {"cast_rate"}, set()),
+        ("100 more dexterity", set(), set()),
+        ("change my main skill", set(), {"skill"}),
+        ("use a different ascendancy", set(), {"ascendancy"}),
+        ("better skill gems", set(), set()),
+        ("change my skill to Comet", set(), set()),
+    ],
+)
+def test_more_of_a_figure_and_another_skill_need_no_value(prompt: str, more: set[str], other: set[str]) -> None:
+    found = read_refinement(prompt)
+    assert (set(found.more), set(found.other)) == (more, other)

@@ -10,7 +10,7 @@ import pytest
 from app.knowledge.styles import CRITICAL_CHANCE
 from app.model.base import changed
 from app.model.conflicts import Details
-from app.model.constraints import Invariant, InvariantSet
+from app.model.constraints import Invariant, InvariantSet, asked_figures
 from app.model.demands import NO_FLOOR, Floor, asked_pool, demands_of
 from app.model.names import Demand, Effort, Provenance
 from app.model.stats import EHP
@@ -26,7 +26,6 @@ from app.search.objective import (
     WITHIN_REACH,
     Guard,
     Objective,
-    asked_figures,
     objective_for,
     raised,
 )
