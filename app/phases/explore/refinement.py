@@ -113,10 +113,11 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
     found = await said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
+    whole = merged(unnamed(ctx.state, reading), found)
     other_now = {i.field for i in found.invariants if before.get(i.field) != i.value}
     if other_now & set(FUNDAMENTAL) or ("gear" in other_now and not reading.wish.said):
         return await _strategic(ctx, reading, found, before)
-    asked = beside(found, reading)
+    asked = beside(whole, reading)
     after = merged(before, asked)
     parent = await parent_of(ctx)
     # By the wishes of today: what the prompt asks for, the parent may lack already.

@@ -51,15 +51,14 @@ async def said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
     """Return what the prompt says outright, apart from what it keeps."""
     fields = ctx.request.overrides
     says_much = bool(reading.rest)
-    others = unnamed(ctx.state, reading)
     if not says_much and ctx.request.level is None and ctx.request.gear is None and not fields:
-        return others
+        return InvariantSet()
     asked = changed(ctx.request, prompt=reading.rest) if says_much else ctx.request
     found = await ctx.reasoner.extract(asked, ctx.engine)
     stated = [on_top(i, ctx.state.stats) for i in found.invariants if i.provenance is Provenance.EXPLICIT]
     # What a refinement can wish for is no word of a new build's prompt.
     lost = [words for words in found.not_understood if says_much and not reading.covers(words)]
-    return merged(others, InvariantSet(invariants=stated, not_understood=lost))
+    return InvariantSet(invariants=stated, not_understood=lost)
 
 
 def unnamed(state: BuildState, reading: RefineReading) -> InvariantSet:
@@ -185,7 +184,7 @@ def stronger(ctx: PhaseContext, reading: RefineReading, said: InvariantSet) -> l
         now = stats.get(metric)
         if now > 0 and said.find(field) is None:
             reason = f"{wish.reason}: {wish.enough:.0%} more than the {now:,.0f} of the build that is refined"
-            value, words = float(round(now * (1 + wish.enough))), [wish.reason.partition('"')[2].rstrip('"')]
+            value, words = float(round(now * (1 + wish.enough))), re.findall('"(.+?)"', wish.reason)[:1]
             found.append(
                 Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason=reason, words=words)
             )
