@@ -174,8 +174,9 @@ async def _strategic(
     ctx: PhaseContext, reading: RefineReading, found: InvariantSet, before: InvariantSet
 ) -> PhaseResult:
     """Have everything decided anew, with what the prompt says, what else was asked of the parent, and its skill."""
-    no_words = [*unnamed(ctx.state, reading).invariants, *stronger(ctx, reading, found)]
-    kept = merged(await identified(ctx, before, found), InvariantSet(invariants=no_words))
+    own = unnamed(ctx.state, reading)
+    kept = merged(await identified(ctx, before, merged(own, found)), own)
+    kept = merged(kept, InvariantSet(invariants=stronger(ctx, reading, found)))
     asked = replace(ctx, request=changed(ctx.request, prompt=reading.rest)) if reading.rest else ctx
     after = await inherit(asked, found, kept)
     whole = [on_top(i, ctx.state.stats) for i in after.invariants]
