@@ -158,7 +158,8 @@ class Refinement(Model):
 
     `measured_with`: the skill whose damage counts, when it is not the file's main skill. `before` and `after` are
     figures of fresh sessions under the engine's names. `faults`: what the rules find wrong with the parent, in words,
-    `left`: what of it is wrong with the child. `verdict` is empty until the search is over.
+    `left`: what is wrong with the child, `mended`: what of it is not any more. `verdict` is empty until the search is
+    over.
     """
 
     wish: Wish
@@ -170,5 +171,6 @@ class Refinement(Model):
     changes: list[ChangeRow] = Field(default_factory=list)
     faults: list[str] = Field(default_factory=list)
     left: list[str] = Field(default_factory=list)
+    mended: list[str] = Field(default_factory=list)
     reached: bool | None = None
     verdict: str = ""

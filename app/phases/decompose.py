@@ -53,8 +53,8 @@ def joined(before: InvariantSet, now: Invariant, said: InvariantSet) -> Invarian
 
 def still(old: Invariant, said: InvariantSet) -> Invariant:
     """Return the parent's constraint without what is ruled out now, or wanted now where the parent ruled it out."""
-    against = said.listed({"with": "exclude", "style": "exclude", "exclude": "with"}.get(old.field, ""))
-    if not against:
+    against = said.listed({"exclude": "with"}.get(old.field, "exclude"))
+    if not against or INVARIANTS[old.field].figure is not None:
         return old
     names = {phrase(value.replace("_", " ")).removesuffix("s") for value in against}
     return old.without({v for v, _ in old.told if phrase(v.replace("_", " ")).removesuffix("s") in names})

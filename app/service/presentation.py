@@ -210,7 +210,7 @@ def changes(refinement: Refinement | None) -> list[str]:
     ]
     rows = [f"{row.place}: {row.before} → {row.after} ({row.reason})" for row in refinement.changes]
     kept = [f"kept as it was: {', '.join(refinement.kept)}"] if refinement.kept else []
-    mended = [f"fault mended: {fault}" for fault in refinement.faults if fault not in refinement.left]
+    mended = [f"fault mended: {fault}" for fault in refinement.mended]
     left = [f"fault still there: {fault}" for fault in refinement.left] if refinement.faults else []
     return [line for line in [refinement.verdict, *figures, *mended, *left, *rows, *kept] if line]
 

@@ -59,11 +59,13 @@ class RefineConstruct:
         checked = await check(ctx.engine, parent, ctx.state.committed)
         objective = await _objective(ctx, parent, refinement)
         reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
-        left = caveats(await faults_of(ctx, parent, ctx.state.committed, checked)) if reached else refinement.faults
+        left = await faults_of(ctx, parent, ctx.state.committed, checked) if reached else []
+        known = {conflict.id for conflict in left}
+        mended = caveats([one for one in blocking(ctx.state.conflicts) if one.id not in known]) if reached else []
         told = gains(parent.outputs, checked.outputs)
         if refinement.wish.direction == "repair":
-            mended = len(refinement.faults) - len(left)
-            reached, told = reached and mended > 0, f"{mended} of {len(refinement.faults)} faults mended; {told}"
+            told = f"{len(mended)} of {len(refinement.faults)} faults mended; {told}"
+            reached = bool(mended)
         done = ConstructProgress(done=[*progress.done, MEASURE])
         if not reached:
             return PhaseResult(_unchanged(ctx.state, refinement, done, told), Trigger.CONSTRUCTED)
@@ -75,7 +77,14 @@ class RefineConstruct:
             blueprint=apply_changes(parent.blueprint, ctx.state.committed),
             stats=checked.stats,
             inspection=checked.inspection,
-            refinement=changed(refinement, after=_two(checked.outputs), reached=True, verdict=verdict, left=left),
+            refinement=changed(
+                refinement,
+                after=_two(checked.outputs),
+                reached=True,
+                verdict=verdict,
+                left=caveats(left),
+                mended=mended,
+            ),
             construction=done,
             progress_label=f"refined: {told}",
         )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from app.knowledge.gems import dealt, has_style
 from app.knowledge.styles import BY_ITSELF
 from app.knowledge.weapons import OFF_HANDS, UNARMED, bare_handed_by, matches, weapon_words
+from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, Invariant, InvariantSet
 from app.model.experiments import Direction, Wish
@@ -146,7 +147,7 @@ async def identified(ctx: PhaseContext, before: InvariantSet, said: InvariantSet
     """
     built = _identity(ctx.state)
     gem = next((gem for gem in await ctx.engine.facts.gems() if gem.name == built.get("skill")), None)
-    new, out = {i.field for i in said.invariants}, said.listed("exclude")
+    new, out = {i.field for i in said.invariants}, {phrase(one) for one in said.listed("exclude")}
     own = [
         Invariant(
             field=field, value=value, provenance=Provenance.EXPLICIT, reason=f"the build that is refined is {value}"
@@ -155,7 +156,7 @@ async def identified(ctx: PhaseContext, before: InvariantSet, said: InvariantSet
         if not before.is_explicit(field) and field not in new
     ]
     rest = [i for i in before.invariants if i.field not in {one.field for one in own}]
-    gone = {field for field, value in built.items() if value in out}
+    gone = {field for field, value in built.items() if phrase(value) in out}
     gone |= {"skill"} if gem is not None and not _can_be(gem, said) else set()
     return changed(before, invariants=[i for i in (*rest, *own) if i.field not in gone])
 
