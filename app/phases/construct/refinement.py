@@ -59,9 +59,8 @@ class RefineConstruct:
         checked = await check(ctx.engine, parent, ctx.state.committed)
         objective = await _objective(ctx, parent, refinement)
         reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
-        left = await faults_of(ctx, parent, ctx.state.committed, checked) if reached else []
-        known = {conflict.id for conflict in left}
-        mended = caveats([one for one in blocking(ctx.state.conflicts) if one.id not in known]) if reached else []
+        now = await conflicts_of(ctx, parent, ctx.state.committed, checked) if reached else ctx.state.conflicts
+        mended = mended_of(blocking(ctx.state.conflicts), now)
         told = gains(parent.outputs, checked.outputs)
         if refinement.wish.direction == "repair":
             told = f"{len(mended)} of {len(refinement.faults)} faults mended; {told}"
@@ -82,7 +81,7 @@ class RefineConstruct:
                 after=_two(checked.outputs),
                 reached=True,
                 verdict=verdict,
-                left=caveats(left),
+                left=caveats(blocking(now)),
                 mended=mended,
             ),
             construction=done,
@@ -156,18 +155,26 @@ async def new_faults(
 ) -> list[BuildConflict]:
     """Return the blocking conflicts that the parent does not have."""
     known = {conflict.id for conflict in ctx.state.conflicts}
-    now = await faults_of(ctx, parent, changes, checked)
+    now = blocking(await conflicts_of(ctx, parent, changes, checked))
     return [conflict for conflict in now if conflict.id not in known and conflict.type not in OF_STRENGTH]
 
 
-async def faults_of(
+def mended_of(before: Sequence[BuildConflict], now: Sequence[BuildConflict]) -> list[str]:
+    """Return the faults that block no more, with what is still to be said of them."""
+    found = {conflict.id: conflict for conflict in now}
+    blocks = {conflict.id for conflict in blocking(list(now))}
+    rest = {one.id: f" Now: {found[one.id].message}" if one.id in found else "" for one in before}
+    return [f"{one.message}{rest[one.id]}" for one in before if one.id not in blocks]
+
+
+async def conflicts_of(
     ctx: PhaseContext, parent: Parent, changes: Sequence[Change], checked: Checked
 ) -> list[BuildConflict]:
-    """Return the blocking conflicts of the parent with the changes made."""
+    """Return the conflicts of the parent with the changes made."""
     blueprint = apply_changes(parent.blueprint, changes)
     measured = changed(ctx.state, blueprint=blueprint, stats=checked.stats, inspection=checked.inspection)
     case = await case_of(ctx.engine, ctx.demands, ctx.invariants, measured)
-    return blocking(find_conflicts(case))
+    return find_conflicts(case)
 
 
 def _after(

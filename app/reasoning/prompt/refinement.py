@@ -69,9 +69,10 @@ _UNMINDED = re.compile(
 _LOSSES = ((_UNMINDED, 0.5), (_TRADED, 0.2), (_UNHARMED, 0.01))
 """Words for how much of the other figure may be lost, and the share of it."""
 
+_OFF = r"off.?hand|(?<!energy )shield|focus|quiver|buckler"
 _SLOTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"weapons?|bow|crossbow|wand|staff|quarterstaff|spear|mace|sceptre|swords?|axe|dagger|talisman", WEAPON_SLOTS),
-    (r"off.?hand|(?<!energy )shield|focus|quiver|buckler", (OFF_HAND, OFF_HAND + SWAP)),
+    (_OFF, (OFF_HAND, OFF_HAND + SWAP)),
     (r"helm(?:et)?s?|hat", ("Helmet",)),
     (r"(?:body )?armou?r|chest(?: ?piece)?|robe", ("Body Armour",)),
     (r"gloves?", ("Gloves",)),
@@ -349,6 +350,8 @@ def _free(what: str) -> tuple[list[Part], list[str]]:
     """Return the parts that may change, and the slots that stay although their part may change."""
     parts = [part for pattern, found in _JUST if _has(pattern, what) for part in found]
     slots = [slot for pattern, found in _SLOTS if _has(pattern, what) for slot in found]
+    if not _has(rf"weapons|{_OFF}", what):  # one weapon is what the main hand holds
+        slots = [slot for slot in slots if slot not in (OFF_HAND, OFF_HAND + SWAP)]
     if slots and Part.GEAR not in parts:
         every = {slot for _, found in _SLOTS for slot in found}
         return [*parts, Part.GEAR], sorted(every - set(slots))

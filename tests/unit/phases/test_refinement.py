@@ -24,7 +24,7 @@ from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice, Discovery
 from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep
-from app.phases.construct.refinement import RefineConstruct
+from app.phases.construct.refinement import RefineConstruct, mended_of
 from app.phases.construct.stages import ConstructPhase
 from app.phases.explore.refinement import KEPT, RefineExplore
 from app.phases.explore.wish import aimed, merged, on_top
@@ -394,3 +394,15 @@ def test_a_figure_that_is_asked_for_is_what_the_wish_aims_at(
         Wish(direction=direction, said=said), InvariantSet(invariants=[asked]), {"DPS": 1000.0, "TotalEHP": 2000.0}
     )
     assert (wish.direction, round(wish.gain, 6)) == expected
+
+
+def test_what_blocks_no_more_is_mended_and_what_is_left_of_it_is_said() -> None:
+    def fault(subject: str, message: str, severity: Severity) -> BuildConflict:
+        kind = ConflictType.RESISTANCE_GAP
+        return BuildConflict(
+            id=f"gap::{subject}", type=kind, severity=severity, subject=subject, affected=[], message=message
+        )
+
+    before = [fault(one, f"{one} is 40%.", Severity.BLOCKING) for one in ("fire", "cold", "lightning")]
+    now = [fault("cold", "cold is 70%.", Severity.WARNING), fault("lightning", "lightning is 45%.", Severity.BLOCKING)]
+    assert mended_of(before, now) == ["fire is 40%.", "cold is 40%. Now: cold is 70%."]

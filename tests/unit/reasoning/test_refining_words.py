@@ -133,7 +133,9 @@ def test_an_exchange_reads_as_the_wish_of_a_new_build(prompt: str, rest: str) ->
     ("prompt", "slots"),
     [
         ("better boots", {"Boots"}),
-        ("upgrade my weapon please", set(WEAPON_SLOTS)),
+        ("upgrade my weapon please", {"Weapon 1", "Weapon 1 Swap"}),
+        ("better weapons", set(WEAPON_SLOTS)),
+        ("a better focus", {"Weapon 2", "Weapon 2 Swap"}),
         ("find better rings", {"Ring 1", "Ring 2", "Ring 3"}),
         ("use a different amulet", {"Amulet"}),
         ("new gloves and boots", {"Gloves", "Boots"}),
