@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,11 +26,14 @@ class Lexicon:
     """Phrases and what each may mean.
 
     `unguessable` are names of passives, supports and item bases, too many and too near to one another for a likeness.
+    `supports` are names of supports of several words, without their numerals: ruled out as a whole, also where each
+    word means something else ("without Elemental Focus").
     """
 
     terms: dict[str, tuple[Meaning, ...]]
     vocabulary: Vocabulary
     unguessable: frozenset[str] = frozenset()
+    supports: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, words: Vocabulary, catalogue: Catalogue, skills: Iterable[str] = ()) -> Lexicon:
@@ -49,7 +53,9 @@ class Lexicon:
         for text, thing in others.items():
             terms.setdefault(text, {})[("with", thing.name)] = None
         unguessable = frozenset(text for text, thing in others.items() if thing.kind not in _GUESSED_THINGS)
-        return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words, unguessable)
+        ranked = [text for text, (thing, *_) in catalogue.things.items() if thing.kind is ThingKind.SUPPORT]
+        supports = frozenset(name for text in ranked if " " in (name := re.sub(" (?:i|ii|iii|iv|v)$", "", text)))
+        return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words, unguessable, supports)
 
     @cached_property
     def longest(self) -> int:

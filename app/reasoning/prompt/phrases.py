@@ -191,7 +191,7 @@ def _goes_on(page: Page, end: int, rejects: bool) -> bool:
 def _end_of_excluded(page: Page, start: int, only_known: bool) -> tuple[int, str]:
     """Return where an excluded thing ends and what it is; an empty text for a word that is nothing we know."""
     words, known = page.lexicon.vocabulary, page.lexicon.excludable
-    end = max(page.longest(start, known), page.longest(start, page.lexicon.terms))
+    end = max(page.longest(start, names) for names in (known, page.lexicon.terms, page.lexicon.supports))
     if end > start:
         text = page.join(start, end)
         return end, phrase(words.short_names.get(text, text))

@@ -14,9 +14,8 @@ from app.model.moves import WEAPON_SLOTS, Locks, Part
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
 
-_KEEP = (
-    r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave|without (?:changing|touching|replacing|losing|swapping)"
-)
+_KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
+_KEEP += r"|without (?:changing|touching|replacing|losing|swapping)"
 _KEEP += r"|(?:do not|don'?t|dont|never) (?:change|touch|replace|swap|lose|remove|alter))"
 _KEEP += r"(?! (?:dying|getting|running|losing|being|failing)\b)"  # "I keep dying" is a complaint
 _WISH_FOLLOWS = r"(?:make|give|more|better|higher|get|improve|raise|increase|boost|cap|i (?:want|need)"
@@ -94,17 +93,18 @@ _PARTS: tuple[tuple[str, tuple[Part, ...]], ...] = (
 _JUST: tuple[tuple[str, tuple[Part, ...]], ...] = (
     (r"gear|items?|equipment", (Part.GEAR,)),
     (r"jewels?", (Part.JEWELS,)),
-    (r"(?:passive )?tree|passives?|passive points?|nodes", (Part.TREE, Part.ATTRIBUTES)),
-    (r"ascendancy", (Part.ASCENDANCY,)),
+    (r"(?:passive )?tree|passives?|(?:passive |skill )+points?|nodes", (Part.TREE, Part.ATTRIBUTES)),
+    (r"ascendancy(?: points?)?", (Part.ASCENDANCY,)),
     (r"supports?|gems?|links?", (Part.SUPPORTS,)),
     (r"spirit|auras?|heralds?|persistent", (Part.SPIRIT,)),
     (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,)),
 )
 _PLACE = "|".join(pattern for pattern, _ in (*_SLOTS, *_JUST))
 _SOUGHT = re.compile(
-    r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework)(?: out)?"
-    r"|better|new|different|another|other)"
-    rf"(?: (?:the|my|a|an|some|better|new|different|support|skill))* (?P<what>(?:{_PLACE})"
+    r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|anoint|spend|allocate)"
+    r"(?: out)?"
+    r"|better|new|different|another|other|(?:\d+ )?(?:unspent|unused|leftover|remaining))"
+    rf"(?: (?:the|my|a|an|some|better|new|different|support|skill|unspent|unused))* (?P<what>(?:{_PLACE})"
     rf"(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{_PLACE}))*)"
     r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
     r"(?: (?:better|else|ones?))?)?"
@@ -124,6 +124,15 @@ _IMPROVED = re.compile(
     r"|anything)\b",
     re.I,
 )
+_REPLACEABLE = re.compile(
+    rf"{_OWN}|(?:(?:my|the|this|that|our|old|current|main|own) )*(?:{_PLACE}|skills?|ascendancy|class|auras?)", re.I
+)
+"""What can be exchanged without being ruled out."""
+_ANYTHING = re.compile(
+    r"(?:(?:something|anything) (?:else|better|different|more useful)|an?other (?:one|skill|gem)|a better one)"
+    r"(?: please)?",
+    re.I,
+)
 _TURNED = re.compile(
     rf"\b(?:convert|turn|change|switch|transition|respec|reroll|move|go)(?: {_OWN})?(?: over)? (?:in)?to"
     r" (?:be |use |using |play |playing )?(?=[a-z])",
@@ -139,11 +148,11 @@ _OTHER = re.compile(
     re.I,
 )
 _ASKED = frozenset(
-    {"add", "adjust", "advice", "afford", "bigger", "boost", "buff", "buy", "cast", "change", "convert", "enhance",
-     "equip", "exchange", "find", "go", "grab", "hit", "improve", "improvement", "improvements", "improving",
-     "increase", "just", "keeps", "only", "optimise", "optimize", "put", "rate", "replace", "respec", "review",
-     "rework", "same", "slot", "spend", "swap", "switch", "take", "transition", "try", "turn", "tweak", "upgrade",
-     "upgrades", "wear"}
+    {"add", "adjust", "advice", "afford", "around", "bigger", "boost", "buff", "buy", "cast", "change", "convert",
+     "enhance", "equip", "exchange", "find", "go", "grab", "hit", "improve", "improvement", "improvements",
+     "improving", "increase", "just", "keeps", "only", "optimise", "optimize", "put", "rate", "rebuild", "replace",
+     "respec", "review", "rework", "same", "slot", "spend", "swap", "switch", "take", "transition", "try", "turn",
+     "tweak", "upgrade", "upgrades", "wear", "why"}
 )  # fmt: skip
 """Words that ask for a change and do not say which."""
 WORTHWHILE = 0.01
@@ -164,7 +173,8 @@ _LIFE = re.compile(
     re.I,
 )
 _DAMAGE = re.compile(
-    r"\bdps\b|\bdamage\b|\bhit(?:s|ting)? harder|(?<!get )(?<!got )(?<!getting )\bkill\w*+(?! (?:me|my)\b)"
+    r"\bdps\b|\bdamage\b(?: (?:is |are )?(?:so |too |very |really )*(?:low|bad|weak|poor))?"
+    r"|\bdmg\b|\bhit(?:s|ting)? harder|(?<!get )(?<!got )(?<!getting )\bkill\w*+(?! (?:me|my)\b)"
     r"|\bsingle target\b|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
     re.I,
 )
@@ -172,7 +182,7 @@ _SUFFERED = re.compile(
     r"\b(?:to|by|from|against) (?:\w+ )?(?:chaos|fire|cold|lightning|phys|physical|elemental) (?:damage|dmg)\b", re.I
 )
 _SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I)
-_REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwhat'?s wrong\b|\bfaults?\b|\bbroken\b", re.I)
+_REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwrong\b|\bfaults?\b|\bbroken\b", re.I)
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
 
 _RAISED = (
@@ -240,9 +250,11 @@ def _exchanged(text: str) -> str:
 
     def instead(match: re.Match[str]) -> str:
         old, new = match["old"], match["new"]
+        own = _REPLACEABLE.fullmatch(old)
+        if _ANYTHING.fullmatch(new) and not own:
+            return f"without {old}"
         if _IMPROVED.match(new) or (re.fullmatch(_FIGURE, old, re.I) and not re.search(_LAYER, old, re.I)):
             return match.group()
-        own = re.search(rf"^{_OWN}$|\b(?:{_PLACE}|skills?|ascendancy|class)\b", old, re.I)
         return f"use {new}" if own else f"use {new} instead of {old}"
 
     text = _LEVELLED.sub(lambda m: f"level {m['level']}", text)

@@ -122,6 +122,8 @@ def test_how_much(prompt: str, gain: float, loss: float) -> None:
         ("turn it into a cold build", "a cold build"),
         ("level it to 95", "level 95"),
         ("drop the herald", "remove the herald"),
+        ("leave out the curse", "leave out the curse"),
+        ("replace Elemental Focus with something else", "without Elemental Focus"),
         ("change the belt for more life", "for more life"),
     ],
 )
@@ -140,6 +142,7 @@ def test_an_exchange_reads_as_the_wish_of_a_new_build(prompt: str, rest: str) ->
         ("use a different amulet", {"Amulet"}),
         ("new gloves and boots", {"Gloves", "Boots"}),
         ("replace my belt with something better", {"Belt"}),
+        ("anoint my amulet", {"Amulet"}),
     ],
 )
 def test_what_is_looked_for_anew_is_all_that_changes(prompt: str, slots: set[str]) -> None:
@@ -188,3 +191,9 @@ def test_only_the_words_of_the_wish_are_spent_on_it(prompt: str, words: str, cov
 def test_more_of_a_figure_and_another_skill_need_no_value(prompt: str, more: set[str], other: set[str]) -> None:
     found = read_refinement(prompt)
     assert (set(found.more), set(found.other)) == (more, other)
+
+
+def test_points_that_are_left_are_all_that_is_spent() -> None:
+    found = read_refinement("I have 10 unspent passive points")
+    assert not found.locks.holds(Part.TREE)
+    assert found.locks.holds(Part.GEAR)
