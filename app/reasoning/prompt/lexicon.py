@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 
 from rapidfuzz import fuzz, process
 
@@ -161,6 +162,8 @@ def _suffered(words: Vocabulary) -> Iterator[str]:
     for style in _INFLICTED:
         for text in words.styles[style]:
             yield from (pattern.format(text) for pattern in (*_SUFFERED, *_DIED_OF))
+    for one, other in permutations((words.styles[style][0] for style in _INFLICTED), 2):
+        yield from (f"{before} to {one} {joint} {other}" for before in ("immune", "immunity") for joint in ("and", "or"))
     for texts in words.damage_types.values():
         for text in texts:
             yield from (pattern.format(one) for one in (text, f"{text} damage") for pattern in _DIED_OF)
