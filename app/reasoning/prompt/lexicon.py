@@ -163,7 +163,7 @@ def _suffered(words: Vocabulary) -> Iterator[str]:
         for text in words.styles[style]:
             yield from (pattern.format(text) for pattern in (*_SUFFERED, *_DIED_OF))
     for one, other in permutations((words.styles[style][0] for style in _INFLICTED), 2):
-        yield from (f"{immune} to {one} {joint} {other}" for immune in ("immune", "immunity") for joint in ("and", "or"))
+        yield from (f"{word} to {one} {joint} {other}" for word in ("immune", "immunity") for joint in ("and", "or"))
     for texts in words.damage_types.values():
         for text in texts:
             yield from (pattern.format(one) for one in (text, f"{text} damage") for pattern in _DIED_OF)
