@@ -19,13 +19,12 @@ from typing import Any
 from app.core.config import Settings
 from app.core.errors import InputError, NotAvailable
 from app.model.base import changed
-from app.model.demands import floors_for
-from app.model.names import ConflictType, GearTier, Severity
+from app.model.demands import earned_points
+from app.model.names import ConflictType, Severity
 from app.model.record import BuildRequest, ProgressEvent
 from app.model.state import BuildState
 from app.model.stats import CHAOS_RESISTANCE, ELEMENTAL_HITS, PHYSICAL_HIT, RESISTANCES
 from app.service import Services
-from app.service.view import BuildView
 from app.wiring import open_services
 
 PROMPTS = ("lightning sorceress for mapping", "titan with maces for bossing", "deadeye with bow, evasion")
@@ -178,18 +177,16 @@ async def judged(services: Services, build_id: str) -> dict[str, Any]:
         "phases": seconds_per_phase(await services.recordings.progress(build_id)),
     }
     if "state" in view.links:
-        report |= _effort(BuildState.from_yaml((await services.library.export(build_id, "yaml")).decode()), view)
+        report |= _effort(BuildState.from_yaml((await services.library.export(build_id, "yaml")).decode()))
     return report
 
 
-def _effort(state: BuildState, view: BuildView) -> dict[str, Any]:
-    """Return the passive points left over and the candidates tried."""
-    gear = next((str(item.value) for item in view.invariants if item.field == "gear"), GearTier.MID.value)
-    blueprint, inspection = state.blueprint, state.inspection
-    points = floors_for(blueprint.level, GearTier(gear)).passive_points if blueprint else None
-    used = inspection.points.get("used") if inspection else None
+def _effort(state: BuildState) -> dict[str, Any]:
+    """Return the passive points left over, those that passives grant among them, and the candidates tried."""
+    points, blueprint = state.inspection.points if state.inspection else {}, state.blueprint
+    left = earned_points(blueprint.level, points) - points["used"] if blueprint and "used" in points else None
     return {
-        "unspent_points": None if points is None or used is None else points - used,
+        "unspent_points": left,
         "evaluations": state.construction.notes.evaluations,
     }
 
