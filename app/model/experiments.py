@@ -75,7 +75,8 @@ Direction = Literal["damage", "survivability", "resistances", "sustain", "repair
 class Wish(Model):
     """What a refinement is to achieve: raise one figure by `gain` at no more than `loss` of the other (relative).
 
-    `least`: what is enough where `gain` is only aimed at, None = all of it. `said`: whether the prompt says so; without
+    `least`: what is enough where `gain` is only aimed at, None = all of it, below 0 where so much may be lost in all.
+    `said`: whether the prompt says so; without
     a wish everything may become better.
     """
 

@@ -249,7 +249,8 @@ async def _objective(ctx: PhaseContext, parent: Parent, refinement: Refinement) 
 def _unchanged(state: BuildState, refinement: Refinement, done: ConstructProgress, told: str) -> BuildState:
     wish = refinement.wish
     best = f" The best that was found: {told}." if state.committed else ""
-    asked = f"a gain of {wish.enough:.0%} at no more than {wish.loss:.0%} lost"
+    asked = f"a gain of {wish.enough:.0%}" if wish.enough > 0 else "what was asked for"
+    asked += f" at no more than {wish.loss:.0%} lost"
     if wish.direction in ("resistances", "sustain"):
         asked = {"resistances": "capped resistances", "sustain": "a main skill that is paid for"}[wish.direction]
     if wish.direction == "repair":

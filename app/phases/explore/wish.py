@@ -44,8 +44,8 @@ def aimed(wish: Wish, said: InvariantSet, outputs: Mapping[str, float]) -> Wish:
             gain = min(MOST_GAIN, max(LEAST_GAIN, float(target) / now - 1.0))
             return changed(wish, direction=direction, gain=gain, said=True)
     figures = [i for i in said.invariants if INVARIANTS[i.field].figure is not None]
-    # Who asks for another figure alone wants that one; damage and effective hit points need not rise for it.
-    return changed(wish, gain=LEAST_GAIN, least=0.0) if figures and not wish.said else wish
+    # Who asks for another figure alone wants that one: both of the others may fall by what may be lost.
+    return changed(wish, gain=LEAST_GAIN, least=-2 * wish.loss) if figures and not wish.said else wish
 
 
 async def said(ctx: PhaseContext, reading: RefineReading) -> InvariantSet:
@@ -157,11 +157,11 @@ async def identified(ctx: PhaseContext, before: InvariantSet, said: InvariantSet
     ]
     rest = [i for i in before.invariants if i.field not in {one.field for one in own}]
     gone = {field for field, value in built.items() if phrase(value) in out}
-    gone |= {"skill"} if gem is not None and not _can_be(gem, said) else set()
+    gone |= {"skill"} if gem is not None and not can_be(gem, said) else set()
     return changed(before, invariants=[i for i in (*rest, *own) if i.field not in gone])
 
 
-def _can_be(gem: GemFact, said: InvariantSet) -> bool:
+def can_be(gem: GemFact, said: InvariantSet) -> bool:
     """Say whether a main skill can be played with the weapon, the damage type and in the styles asked for."""
     weapons, kinds = weapon_words(gem), said.listed("damage_type")
     bare = (UNARMED,) if bare_handed_by(weapons) else ()

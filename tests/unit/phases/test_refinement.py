@@ -27,11 +27,11 @@ from app.phases.base import PhaseContext, PhaseResult, PhaseStep
 from app.phases.construct.refinement import RefineConstruct, mended_of
 from app.phases.construct.stages import ConstructPhase
 from app.phases.explore.refinement import KEPT, RefineExplore
-from app.phases.explore.wish import aimed, merged, on_top
+from app.phases.explore.wish import aimed, can_be, merged, on_top
 from app.phases.validate.judgement import RefineValidate
 from app.reasoning.base import Conclusion, Experimenter, Idea, ReasoningContext, RefineReading
 from app.search.sessions import Sharing
-from tests.fakes.arithmetic import ArithmeticEngine
+from tests.fakes.arithmetic import ArithmeticEngine, active
 from tests.unit.phases.test_construct import TOY_STAGES, context, fresh, world
 
 
@@ -214,6 +214,33 @@ async def test_another_skill_rules_out_the_one_there_is_and_is_another_build() -
     assert result.invariants.get("skill") is None
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "stays"),
+    [
+        ("style", "minion", False),
+        ("style", "projectile", True),
+        ("style", "low_life", True),
+        ("damage_type", "fire", False),
+        ("damage_type", "cold", True),
+        ("weapon", "Crossbow", False),
+        ("weapon", ["Bow", "Quiver"], True),
+        ("weapon", "Shield", True),
+    ],
+)
+def test_the_skill_stays_where_it_can_be_what_is_asked_for(field: str, value: str | list[str], stays: bool) -> None:
+    shot = active("Ice Shot", tags=["attack", "cold", "projectile"], weapon_types=["Bow"])
+    asked = Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="said")
+    assert can_be(shot, InvariantSet(invariants=[asked])) is stays
+
+
+async def test_another_ascendancy_takes_its_class_along() -> None:
+    other = Invariant(field="ascendancy", value="Tinkerer", provenance=Provenance.EXPLICIT, reason="said")
+    result = await RefineExplore(Sharing(1)).run(await child(said=[other]))
+    assert result.invariants is not None
+    assert (result.invariants.get("skill"), result.invariants.get("ascendancy")) == ("Zap", "Tinkerer")
+    assert result.invariants.get("class") is None  # the reading of the ascendancy says it
+
+
 async def test_more_of_a_figure_is_more_than_the_parent_has_and_is_told() -> None:
     ctx = await child(more={"strength": "more strength"}, wishes=False)
     assert ctx.state.stats is not None
@@ -223,7 +250,7 @@ async def test_more_of_a_figure_is_more_than_the_parent_has_and_is_told() -> Non
     assert isinstance(wanted, float)
     assert wanted > have
     assert after.state.refinement is not None
-    assert after.state.refinement.wish.enough == 0.0
+    assert after.state.refinement.wish.enough < 0.0
     told = (await RefineValidate().run((await done(RefineConstruct(Sharing(1)), after))[0])).state
     assert "strength" in [wish.kind for wish in told.wishes]
 
