@@ -35,8 +35,11 @@ _LOSS = re.compile(
     re.I,
 )
 _GAIN = re.compile(
-    rf"{_PERCENT}\s*(?:\w+\s+)?(?:more|better|higher|extra|tankier)|\bby\s+{_PERCENT.replace('number', 'by')}", re.I
+    rf"{_PERCENT}\s*(?:\w+\s+)?(?:more|better|higher|extra|tankier)|\bby\s+{_PERCENT.replace('number', 'by')}"
+    rf"|(?:\+\s?|\b(?:add|gain|get)\s+){_PERCENT.replace('number', 'plus')}(?=\s*(?:dps|damage|dmg|ehp|effective)\b)",
+    re.I,
 )
+_PLUS = re.compile(r"(?<!\w)\+\s?(?P<amount>\d[\d.,]*k?)(?!\s*%)\s+", re.I)
 
 _TIMES = {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "thrice": 3, "quadruple": 4}
 _MANIFOLD = re.compile(
@@ -141,7 +144,11 @@ _TURNED = re.compile(
 _LEVELLED = re.compile(
     rf"\b(?:level|take|bring|get) {_OWN} (?:up )?to (?:level |lvl )?(?P<level>\d{{1,3}})\b(?!\s*[k%]|[.,]\d)", re.I
 )
-_DROPPED = re.compile(r"\b(?:drop|delete|take (?:out|off)|unequip) (?!rates?\b|in\b|off\b|to\b|below\b)(?=[a-z])", re.I)
+_DROPPED = re.compile(
+    r"\b(?:drop|delete|take (?:out|off)|unequip) (?!rates?\b|in\b|off\b|to\b|below\b)"
+    r"(?![^.,;]{0,30} to \d)(?=[a-z])",
+    re.I,
+)
 _OTHER = re.compile(
     r"\b(?:change|different|another|an other|new|reroll|swap) (?:(?:the|my|main) )*(?P<what>skill|ascendancy)\b"
     r"(?! (?:gems?|tree|points?))",
@@ -157,7 +164,7 @@ _ASKED = frozenset(
 """Words that ask for a change and do not say which."""
 WORTHWHILE = 0.01
 """Share that a part which is looked for anew has to bring: who wants better boots takes the best there are."""
-_EVERYTHING = re.compile(r"\b(?:everything|all)\b", re.I)
+_EVERYTHING = re.compile(r"\b(?:everything|all|anything)\b|^\s*(?:it|this|that)(?: as (?:it )?is)?\s*$", re.I)
 _THE_REST = re.compile(r"\b(?:everything|all) else\b|\bthe rest\b|\bother\w*\b", re.I)
 
 _LIFE = re.compile(
@@ -211,7 +218,8 @@ def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
     unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
-    text = _DROPPED.sub("remove ", _exchanged(_UNHARMED.sub(" ", text)))
+    text = _PLUS.sub(r"\g<amount> more ", _UNHARMED.sub(" ", text))
+    text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", _exchanged(text)))
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))
     rest = _KEEPS.sub(" ", _ONLY.sub(" ", text))
     other = {m["what"].casefold(): m.group() for m in _OTHER.finditer(rest)}
@@ -238,6 +246,13 @@ def read_refinement(prompt: str) -> RefineReading:
         other=other,
         more=more,
     )
+
+
+def _as_wish(kept: re.Match[str]) -> str:
+    """Return what is to be kept and is no part that can be locked as what the build is to have ("keep Grim Feast")."""
+    what = kept["what"].strip()
+    is_part = any(_named(what)) or _EVERYTHING.search(what) or _THE_REST.search(what)
+    return kept.group() if is_part or not what else f"use {what}"
 
 
 def _readable(rest: str) -> str:
@@ -276,7 +291,9 @@ def _wish(said: str) -> Wish:
         direction=direction,
         reason=reason,
         said=is_said,
-        gain=_times(times) if times and not gain else _share(gain["number"] or gain["by"] if gain else None, 0.15, 3.0),
+        gain=_times(times)
+        if times and not gain
+        else _share(next(filter(None, gain.groups())) if gain else None, 0.15, 3.0),
         loss=_share(loss["number"] if loss else None, given_up[0][1] if given_up else 0.05, 0.5),
     )
 
