@@ -109,3 +109,11 @@ async def test_nothing_but_jewels(services: Services, real_builds: list[Path]) -
     assert not broken_locks(before, after, child.refinement.locks)
     assert {row.part for row in child.refinement.changes} <= {Part.JEWELS.value}
     assert child.refinement.reached or before == after
+
+
+async def test_a_figure_asked_for_is_reached_by_gear(services: Services, real_builds: list[Path]) -> None:
+    parent = await services.imports.create(ImportRequest(xml=_file(real_builds, "sorceress_69")))
+    child = await _refined(services, parent, "30 more dexterity, keep the tree and the supports")
+    assert [(wish.kind, wish.state) for wish in child.wishes] == [("kept", "met"), ("dexterity", "met")]
+    assert child.refinement is not None
+    assert {row.part for row in child.refinement.changes} <= {Part.GEAR.value, Part.SPIRIT.value, Part.JEWELS.value}

@@ -56,8 +56,8 @@ class RefineConstruct:
     async def _settled(self, ctx: PhaseContext, refinement: Refinement, progress: ConstructProgress) -> PhaseResult:
         """Keep the changes when they fulfil the wish; otherwise the child is its parent, byte for byte."""
         parent = await parent_of(ctx)
-        checked = await check(ctx.engine, parent, ctx.state.committed)
         objective = await _objective(ctx, parent, refinement)
+        checked = await check(ctx.engine, parent, ctx.state.committed, objective.metrics)
         reached = bool(ctx.state.committed) and objective.reached(checked.outputs)
         now = await conflicts_of(ctx, parent, ctx.state.committed, checked) if reached else ctx.state.conflicts
         mended = mended_of(blocking(ctx.state.conflicts), now)
@@ -139,12 +139,12 @@ async def _kept(
     """
     if not entries:
         return [], None
-    start = await check(ctx.engine, parent, ctx.state.committed)
+    start = await check(ctx.engine, parent, ctx.state.committed, objective.metrics)
     least = objective.score(start.outputs) - (2 * SAME if is_mending else 0.0)
     lengths = sorted({len(entries), (2 * len(entries)) // 3, len(entries) // 3} - {0}, reverse=True)[:TRIES]
     for length in lengths:
         changes = [*ctx.state.committed, *(change for entry in entries[:length] for change in entry.changes)]
-        checked = await check(ctx.engine, parent, changes)
+        checked = await check(ctx.engine, parent, changes, objective.metrics)
         if objective.score(checked.outputs) > least and not await new_faults(ctx, parent, changes, checked):
             return entries[:length], checked
     return [], None

@@ -25,7 +25,7 @@ from app.search.gear.bases import (
 )
 from app.search.gear.model import GearProblem, Minima, choose
 from app.search.gear.pool import made_of, plain_item, slot_pool
-from app.search.gear.values import measure, values_of
+from app.search.gear.values import measure, values_of, wanted_of
 from app.search.incumbent import Incumbent
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
@@ -363,7 +363,7 @@ async def best_item(work: Work, slot: str) -> GearItem | None:
     for attribute, metric in ATTRIBUTE_METRICS.items():
         least[metric] = min(objective.required.get(attribute, 0.0), figures.get(metric, 0.0))
     worn = {slot: plain}
-    problem = GearProblem([pool], worn, worth, worn, worth, objective, Minima(least))
+    problem = GearProblem([pool], worn, worth, worn, worth, objective, Minima(least | wanted_of(objective)))
     chosen = await asyncio.to_thread(choose, problem)
     if chosen is None:
         return None

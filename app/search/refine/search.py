@@ -161,12 +161,12 @@ class Checked:
     xml: bytes
 
 
-async def check(engine: Engine, parent: Parent, changes: Sequence[Change]) -> Checked:
-    """Make the changes in a session that has held nothing else and measure."""
+async def check(engine: Engine, parent: Parent, changes: Sequence[Change], metrics: Sequence[str] = METRICS) -> Checked:
+    """Make the changes in a session that has held nothing else and measure; `metrics`: what an objective scores by."""
     async with engine.session() as session:
         await session.load(parent.xml)
         if changes:
             await session.apply(changes)
         stats, inspection = await session.stats(), await session.inspect()
-        (outputs,) = await session.what_if([trial_prefix(parent.strongest, parent.blueprint)], METRICS)
+        (outputs,) = await session.what_if([trial_prefix(parent.strongest, parent.blueprint)], metrics)
         return Checked(outputs, stats, inspection, await session.export() if changes else parent.xml)

@@ -105,3 +105,15 @@ def test_sustain_is_reached_when_a_fight_can_be_paid() -> None:
     assert not objective.reached(flawed)
     assert objective.reached({**flawed, "ManaRegenRecovery": 80.0})
     assert not objective.reached({**flawed, "ManaRegenRecovery": 80.0, "DPS": 0.8 * BASE["DPS"]})
+
+
+def test_a_figure_asked_for_is_aimed_at_until_it_is_there() -> None:
+    wish = Wish(direction="balanced", gain=0.01, least=-0.1, said=False)
+    aimed = refine_objective(wish, BASE, floors_for(90, GearTier.ENDGAME), {"Spirit": 130.0, "DPS": 9e9})
+    assert "Spirit" in aimed.metrics
+    assert "DPS" not in aimed.targets
+    have, near, there = (_with(Spirit=spirit, DPS=1010.0, TotalEHP=5100.0) for spirit in (100.0, 120.0, 130.0))
+    assert aimed.score(have) < aimed.score(near) < aimed.score(there)
+    assert (aimed.enough(near), aimed.enough(there)) == (False, True)
+    assert aimed.reached(_with(Spirit=130.0, DPS=960.0))
+    assert not aimed.reached(_with(Spirit=130.0, DPS=940.0))
