@@ -100,6 +100,8 @@ class Wish(Model):
     @property
     def text(self) -> str:
         """The wish in words."""
+        if self.enough < 0:
+            return f"the figures asked for, losing no more than {self.loss:.0%} of damage and effective hit points each"
         match self.direction:
             case "resistances":
                 return "capped resistances"

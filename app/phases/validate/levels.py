@@ -21,7 +21,7 @@ from app.model.guide import FINAL, LEVELLING, Guide, Loadout, WornItem
 from app.model.names import Effort, Mode, Trigger
 from app.model.state import BuildState
 from app.model.stats import EHP, Inspection, Stats
-from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
+from app.phases.base import PhaseContext, PhaseResult, PhaseStep, is_refinement, search_context
 from app.phases.validate.guide import passive_steps
 from app.phases.validate.judgement import measured_afresh
 from app.search.base import plan_of
@@ -119,7 +119,7 @@ NO_SKILL = "At no level below the build's has the character a skill of this kind
 
 def without(ctx: PhaseContext) -> str:
     """Return why a build has no loadouts, empty when they are to be made."""
-    if ctx.request.mode is Mode.REFINEMENT:
+    if is_refinement(ctx):
         return "A refinement changes the finished build only: the way there is its parent's."
     if ctx.request.effort is Effort.QUICK:
         return "Quick effort makes no levelling loadouts; normal effort does."

@@ -11,13 +11,14 @@ import pytest
 from app.core.errors import EngineCrashed
 from app.core.ids import BuildId
 from app.engine.base import Engine
+from app.model.base import changed
 from app.model.blueprint import Blueprint, GearItem, Gem, PassiveNode, SkillGroup
 from app.model.constraints import InvariantSet
 from app.model.facts import NodeFact
 from app.model.names import Effort, Mode, Trigger
 from app.model.record import BuildRequest
 from app.model.state import BuildState
-from app.phases.base import PhaseContext, PhaseResult
+from app.phases.base import BUDGETS, PhaseContext, PhaseResult
 from app.phases.validate import levels
 from app.phases.validate.levels import WithLoadouts, changes_at, in_levelling_order, without
 from app.reasoning.rules import RulesReasoner
@@ -47,12 +48,19 @@ def context(**asked: Any) -> PhaseContext:
     [
         ({"effort": Effort.QUICK}, "Quick effort makes no levelling loadouts"),
         ({"level": 12}, "loadouts begin at level 12"),
-        ({"mode": Mode.REFINEMENT, "parent_id": "p"}, "A refinement changes the finished build only"),
         ({}, "They need a plan: ascendancy is not decided"),
     ],
 )
 def test_who_gets_none_is_told_why(asked: dict[str, Any], words: str) -> None:
     assert words in without(context(**asked))
+
+
+def test_a_refinement_has_none_and_what_it_became_another_build_has() -> None:
+    child = context(mode=Mode.REFINEMENT, parent_id="p")
+    child = replace(child, state=changed(child.state, inherited=InvariantSet()))
+    assert "A refinement changes the finished build only" in without(child)
+    anew = changed(child.state, exploration=BUDGETS[Mode.STRATEGIC])
+    assert "They need a plan" in without(replace(child, state=anew))
 
 
 def blueprint(*groups: list[str], nodes: tuple[PassiveNode, ...] = (), weapon: str = "Club", **more: Any) -> Blueprint:
