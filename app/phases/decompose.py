@@ -56,8 +56,13 @@ def still(old: Invariant, said: InvariantSet) -> Invariant:
     against = said.listed({"exclude": "with"}.get(old.field, "exclude"))
     if not against or INVARIANTS[old.field].figure is not None:
         return old
-    names = {phrase(value.replace("_", " ")).removesuffix("s") for value in against}
-    return old.without({v for v, _ in old.told if phrase(v.replace("_", " ")).removesuffix("s") in names})
+    names = {_singular(value) for value in against}
+    return old.without({value for value, _ in old.told if _singular(value) in names})
+
+
+def _singular(value: str) -> str:
+    """Return a value as a name to be compared, without the plural."""
+    return phrase(value.replace("_", " ")).removesuffix("s")
 
 
 def is_due(ctx: PhaseContext) -> bool:

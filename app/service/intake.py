@@ -8,9 +8,8 @@ from app.knowledge.words import clean
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, InvariantType, Setter
 from app.model.names import Mode
-from app.model.record import BuildRequest
+from app.model.record import MIN_PROMPT, BuildRequest
 
-MIN_PROMPT = 3
 _MOST_LETTERS = 12_000
 """There are signs that stand for eighteen letters; no writing takes more than three for one on average."""
 

@@ -113,10 +113,11 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     reading = await ctx.reasoner.read_refinement(ctx.request.prompt)
     found = await said(ctx, reading)
     before = ctx.state.inherited or ctx.invariants
-    whole = merged(unnamed(ctx.state, reading), found)
+    own = unnamed(ctx.state, reading)
+    whole = merged(own, found)
     other_now = {i.field for i in found.invariants if before.get(i.field) != i.value}
     if other_now & set(FUNDAMENTAL) or ("gear" in other_now and not reading.wish.said):
-        return await _strategic(ctx, reading, found, before)
+        return await _strategic(ctx, reading, found, own)
     asked = beside(whole, reading)
     after = merged(before, asked)
     parent = await parent_of(ctx)
@@ -126,7 +127,7 @@ async def understand(ctx: PhaseContext) -> PhaseResult:
     if today.state.stats is not None:
         case = await case_of(today.engine, today.demands, after, today.state)
         if not (reading.locks.parts or reading.locks.slots) and _lacks(case, asked):
-            return await _strategic(ctx, reading, found, before)
+            return await _strategic(ctx, reading, found, own)
         known = find_conflicts(case)
     wished = aimed(reading.wish, asked, parent.outputs)
     refinement = changed(_refinement(reading, parent), wish=wished, faults=caveats(blocking(known)))
@@ -170,11 +171,12 @@ def _lacks(case: Case, asked: InvariantSet) -> bool:
     return any(w.state is WishState.UNMET and (w.kind, w.words) in new for w in wishes_of(case))
 
 
-async def _strategic(
-    ctx: PhaseContext, reading: RefineReading, found: InvariantSet, before: InvariantSet
-) -> PhaseResult:
-    """Have everything decided anew, with what the prompt says, what else was asked of the parent, and its skill."""
-    own = unnamed(ctx.state, reading)
+async def _strategic(ctx: PhaseContext, reading: RefineReading, found: InvariantSet, own: InvariantSet) -> PhaseResult:
+    """Have everything decided anew, with what the prompt says, what else was asked of the parent, and its skill.
+
+    `found` is read in the words of the prompt, `own` has no value there.
+    """
+    before = ctx.state.inherited or ctx.invariants
     kept = merged(await identified(ctx, before, merged(own, found)), own)
     kept = merged(kept, InvariantSet(invariants=stronger(ctx, reading, found)))
     asked = replace(ctx, request=changed(ctx.request, prompt=reading.rest)) if reading.rest else ctx
