@@ -18,7 +18,7 @@ _DELIVERY = SubProblemName.DAMAGE_DELIVERY
 _SURVIVAL = SubProblemName.SURVIVABILITY
 _SUSTAIN = SubProblemName.RESOURCE_SUSTAIN
 
-_DAMAGE = frozenset({"dps", "attack_rate", "cast_rate"})
+_DAMAGE = frozenset({"dps", "attack_rate", "cast_rate", "critical_chance", "critical_damage"})
 _SLOTS = {"movement_speed": "Boots", "spirit": "Amulet"}
 """Which item gives most of what no question is about."""
 _RESISTANCE = "_resistance"

@@ -19,6 +19,8 @@ _BELONGS = {
 """Excluded kinds of items and the bases that are of the kind: their slot stays empty."""
 _NOT_OF_PASSIVES = frozenset({"unique", "meta", "spirit", "elemental", *_BELONGS})
 _NOT_OF_GEMS = frozenset(_BELONGS)
+_UNTAGGED = frozenset({"poison"})
+"""Excluded kinds that no tag speaks of: the name does ("Poisonburst Arrow")."""
 _STEMS = {"skeleton": "skeletal"}
 """How the game's names say what players say."""
 
@@ -67,6 +69,8 @@ class Exclusions:
             return False
         name = phrase(gem.name)
         if name in self.written or any(_singular(word) in f" {name} " for word in self.loose):
+            return True
+        if any(f" {term}" in f" {name}" for term in self.terms & _UNTAGGED):
             return True
         if "spirit" in self.terms and gem.spirit > 0:
             return True

@@ -29,7 +29,7 @@ _MOST: Final[Mapping[str, tuple[float, str]]] = {
     ),
     "chaos_resistance": (100.0, f"{_MAXIMUM_RESISTANCE}, and being immune to chaos damage counts as 100 %"),
     "block": (99.0, "No chance to block is ever above 90 %, which is 99 % where the better of two rolls counts"),
-    "evade_chance": (100.0, "No chance is above 100 %"),
+    **dict.fromkeys(("evade_chance", "critical_chance"), (100.0, "No chance is above 100 %")),
 }
 """Most that a figure can be, and why. Path of Building, Modules/Data.lua: MaxResistCap 90, BlockChanceCap 90; its
 CalcDefence.lua counts a lucky chance as 1 - (1 - 0.9)^2, immunity to chaos as 100, and what always evades as 100."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from app.knowledge.catalogue import Catalogue
@@ -15,6 +16,25 @@ from app.model.names import Provenance
 from app.reasoning.prompt.draft import Draft, Weight
 from app.reasoning.prompt.page import Span
 from app.reasoning.prompt.phrases import PromptReading
+
+
+_ON_THE_WAY = (
+    "{} is for the way there and not in the finished build; skills of the levels on the way are measured, so they may "
+    "take another one."
+)
+_BEFORE_EARLY = re.compile(
+    r"\b(?:levell?(?:ing)?|start(?:ing)?|begin(?:ning)?)(?: (?:up|off|out))? (?:with|as|using|on|in)$"
+)
+_BEHIND_EARLY = re.compile(
+    r"(?:early|at first|first|until|till|while levell?ing|(?:for|during) (?:the )?(?:levell?ing|campaign|acts|start))\b"
+)
+
+
+def _is_for_the_way(reading: PromptReading, span: Span) -> bool:
+    """Say whether the words around a skill say that it is for levelling: "level with X", "X early, then Y"."""
+    texts = [word.text for word in reading.words]
+    before, behind = " ".join(texts[: span.start]), " ".join(texts[span.end :])
+    return bool(_BEFORE_EARLY.search(before) or _BEHIND_EARLY.match(behind))
 
 
 class Identity:
@@ -45,6 +65,12 @@ class Identity:
     def _skill(self) -> None:
         named = [(gem, span) for name, span in self._reading.of("skill") if (gem := self._catalogue.skill(name))]
         mains = [pair for pair in named if can_be_main(pair[0])]
+        early = [pair for pair in mains if _is_for_the_way(self._reading, pair[1])]
+        if len(early) < len(mains):
+            mains = [pair for pair in mains if pair not in early]
+            named = [pair for pair in named if pair not in early]
+            for gem, _ in early:
+                self._draft.assume(_ON_THE_WAY.format(gem.name))
         # a skill that prepares another one is the main skill only where nothing else is
         mains.sort(key=lambda pair: pair[0].name in self._taste.helpers)
         if mains:

@@ -36,7 +36,7 @@ _AROUND = frozenset(
      "maximal", "maximum", "mehr", "menos", "min", "mindestens", "minimum", "moins", "more", "most", "my",
      "need", "no", "not", "of", "or", "over", "overall", "percent", "plus", "ponad", "pure", "rating", "raw",
      "reach", "reaching", "real", "roughly", "some", "survive", "survives", "surviving", "sustained", "take",
-     "takes", "taking", "tank", "than", "the", "to", "total", "uber", "under", "unreserved", "up", "value",
+     "takes", "taking", "tank", "than", "the", "to", "tooltip", "total", "uber", "under", "unreserved", "up", "value",
      "want", "weniger", "with"}
 )  # fmt: skip
 _SIGN = re.compile(r"[:=<>\u2264\u2265]")
@@ -198,7 +198,7 @@ def _named(page: Page, start: int, amount: _Amount | None) -> _Named | None:
         names = terms.get(page.join(start, end), ()) if page.free(start, end) else ()
         can_be = tuple(name for name in names if amount is None or _can_be(name, amount))
         if can_be:
-            return _Named(start, end, can_be)
+            return _Named(start, end, can_be, group=names == _ATTRIBUTES)
     return _several_resistances(page, start)
 
 
@@ -225,15 +225,18 @@ def _can_be(name: str, amount: _Amount) -> bool:
     if name.endswith("_rate"):
         return not amount.percent and amount.value <= _MOST_RATE
     if _figure(name).unit == "percent":
-        return amount.value <= _MOST_PERCENT
+        return amount.value <= _MOST_PERCENT.get(name, _MOST_PERCENT_ELSE)
     least = 1.0 if name in _SMALL else _LEAST_POINTS
     most = _MOST_POOL if name in _POOLS else math.inf
     return not amount.percent and least <= amount.value <= most
 
 
-_MOST_RATE, _MOST_PERCENT, _LEAST_POINTS, _MOST_POOL = 50.0, 300.0, 100.0, 100_000.0
+_ATTRIBUTES = ("strength", "dexterity", "intelligence")
+"""Words that name all three of them mean each."""
+_MOST_RATE, _MOST_PERCENT_ELSE, _LEAST_POINTS, _MOST_POOL = 50.0, 300.0, 100.0, 100_000.0
+_MOST_PERCENT = {"critical_damage": 2_000.0}
 """What a figure can be: nobody attacks faster, has more percent or life, or asks for less life or damage."""
-_SMALL = frozenset({"spirit", "mana_cost", "mana", "strength", "dexterity", "intelligence"})
+_SMALL = frozenset({"spirit", "mana_cost", "mana", "life_regeneration", *_ATTRIBUTES})
 _POOLS = frozenset({"life", "energy_shield", "mana", "spirit", "mana_cost"})
 
 

@@ -43,6 +43,14 @@ def test_gems(word: str, gone: set[str]) -> None:
     assert {one.name for one in known if ruled_out(word).gem(one)} == gone
 
 
+def test_poison_is_ruled_out_by_name_and_line_and_chaos_is_not() -> None:
+    found = ruled_out("poison")
+    assert found.gem(gem("Poisonburst Arrow", "chaos", "attack"))
+    assert not found.gem(gem("Essence Drain", "chaos", "spell"))
+    assert found.node(NodeFact(id=1, name="Toxic", kind="notable", mods=["20% increased Magnitude of Poison"]))
+    assert not found.node(NodeFact(id=2, name="Chaos", kind="notable", mods=["20% increased Chaos Damage"]))
+
+
 def test_a_word_for_a_kind_does_not_hide_another_words_name() -> None:
     found = ruled_out("flasks", "skeletons")
     assert found.gem(CLERIC)

@@ -335,3 +335,52 @@ def test_the_class_follows_from_an_ascendancy_that_the_request_sets(catalogue: C
 def test_a_field_of_the_request_wins_over_an_override(catalogue: Catalogue) -> None:
     found = understood("spark", catalogue, level=80, overrides={"level": 70})
     assert found.get("level") == 80
+
+
+@pytest.mark.parametrize(
+    ("prompt", "main", "early"),
+    [
+        ("level with spark, then comet", "Comet", "Spark"),
+        ("spark early then comet", "Comet", "Spark"),
+        ("start as spark until 60 then comet", "Comet", "Spark"),
+        ("level with spark", "Spark", None),
+    ],
+)
+def test_a_skill_for_the_way_is_no_part_of_the_finished_build(
+    prompt: str, main: str, early: str | None, catalogue: Catalogue
+) -> None:
+    found = understood(prompt, catalogue)
+    assert found.get("skill") == main
+    assert found.get("with") is None
+    told = [sentence for sentence in found.assumptions if "for the way there" in sentence]
+    assert [sentence.split(" is ")[0] for sentence in told] == ([early] if early else [])
+
+
+@pytest.mark.parametrize("words", ["other than", "apart from", "different from"])
+def test_something_other_than_a_skill_rules_it_out(words: str, catalogue: Catalogue) -> None:
+    found = understood(f"something {words} spark for stormweaver", catalogue)
+    assert found.get("skill") != "Spark"
+    assert found.listed("exclude") == ["spark"]
+
+
+def test_no_poison_leaves_chaos_damage(catalogue: Catalogue) -> None:
+    found = understood("chaos but not poison ranger", catalogue)
+    assert (found.get("damage_type"), found.listed("exclude")) == ("chaos", ["poison"])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "figures"),
+    [
+        ("at least 60 % crit chance", {"critical_chance": 60}),
+        ("500% crit damage", {"critical_damage": 500}),
+        ("regen 500 life/s", {"life_regeneration": 500}),
+        ("200 all attributes", {"strength": 200, "dexterity": 200, "intelligence": 200}),
+        ("100k tooltip dps", {"dps": 100_000}),
+    ],
+)
+def test_figures_of_critical_hits_regeneration_and_all_attributes(
+    prompt: str, figures: dict[str, float], catalogue: Catalogue
+) -> None:
+    found = understood(f"spark, {prompt}", catalogue)
+    assert {name: found.get(name) for name in figures} == figures
+    assert found.not_understood == []
