@@ -110,6 +110,6 @@ def _no_damage(wished: Mapping[str, InvariantValue], words: Vocabulary) -> list[
 
 def _never_critical(wished: Mapping[str, InvariantValue], named: Mapping[str, Sequence[str]]) -> list[Impossible]:
     says = [(owner, line) for owner, lines in named.items() for line in lines if line.casefold() == _NEVER_CRITICAL]
-    if not says or "critical" not in as_list(wished.get("style")):
-        return []
-    return [Impossible("style", "critical hits", f'{says[0][0]} says "{says[0][1]}"')]
+    asked = [name for name in ("critical_chance", "critical_damage") if name in wished]
+    asked = ["style"] if "critical" in as_list(wished.get("style")) else asked
+    return [Impossible(name, "critical hits", f'{says[0][0]} says "{says[0][1]}"') for name in asked if says]

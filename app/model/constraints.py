@@ -153,7 +153,9 @@ _TABLE = (
     _target("block", "chance to block", Figure(("EffectiveBlockChance",), "percent")),
     _target("evade_chance", "chance to evade", Figure(("EvadeChance",), "percent")),
     _target("critical_chance", "chance of a critical hit", Figure(("CritChance",), "percent")),
-    _target("critical_damage", "critical damage bonus", Figure(("CritMultiplier",), "percent", times=100.0, plus=-100.0)),
+    _target(
+        "critical_damage", "critical damage bonus", Figure(("CritMultiplier",), "percent", times=100.0, plus=-100.0)
+    ),
     _target("life_regeneration", "life regenerated per second", Figure(("LifeRegenRecovery",), "life per second")),
     _target("movement_speed", "added movement speed", Figure((MOVEMENT,), "percent", times=100.0, plus=-100.0)),
     _target("attack_rate", "attacks per second", Figure((USES_PER_SECOND,), "per second")),

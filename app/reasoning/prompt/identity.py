@@ -17,7 +17,6 @@ from app.reasoning.prompt.draft import Draft, Weight
 from app.reasoning.prompt.page import Span
 from app.reasoning.prompt.phrases import PromptReading
 
-
 _ON_THE_WAY = (
     "{} is for the way there and not in the finished build; skills of the levels on the way are measured, so they may "
     "take another one."
@@ -63,14 +62,8 @@ class Identity:
         self._damage_type()
 
     def _skill(self) -> None:
-        named = [(gem, span) for name, span in self._reading.of("skill") if (gem := self._catalogue.skill(name))]
+        named = self._skills_of_the_finished()
         mains = [pair for pair in named if can_be_main(pair[0])]
-        early = [pair for pair in mains if _is_for_the_way(self._reading, pair[1])]
-        if len(early) < len(mains):
-            mains = [pair for pair in mains if pair not in early]
-            named = [pair for pair in named if pair not in early]
-            for gem, _ in early:
-                self._draft.assume(_ON_THE_WAY.format(gem.name))
         # a skill that prepares another one is the main skill only where nothing else is
         mains.sort(key=lambda pair: pair[0].name in self._taste.helpers)
         if mains:
@@ -95,6 +88,17 @@ class Identity:
                 text = f"This engine does not know {name}. Which skill should it be instead?"
                 assumed = "the skill that fits the rest best"
                 self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
+
+    def _skills_of_the_finished(self) -> list[tuple[GemFact, Span]]:
+        """Return the named skills but those for the way there, which only lead to another main skill."""
+        named = [(gem, span) for name, span in self._reading.of("skill") if (gem := self._catalogue.skill(name))]
+        mains = [pair for pair in named if can_be_main(pair[0])]
+        early = [pair for pair in mains if _is_for_the_way(self._reading, pair[1])]
+        if len(early) == len(mains):
+            return named
+        for gem, _ in early:
+            self._draft.assume(_ON_THE_WAY.format(gem.name))
+        return [pair for pair in named if pair not in early]
 
     def _foreign_skill(self, entry: Foreign, span: Span) -> None:
         known = [gem for name in entry.skills if (gem := self._catalogue.skill(name))]

@@ -68,6 +68,7 @@ def test_what_no_build_has_is_said(wider: Catalogue, prompt: str, why: str, wish
         "witch with 100% chaos resistance",
         "warrior with 99% block chance",
         "huntress with 100% evade chance",
+        "crit sorceress with 100% crit chance and 900% crit damage",
         "sorceress with last breath and 5000 energy shield",
         "sorceress with last breath and 40k ehp, life based",
         "sorceress without dry well, 3000 mana",
