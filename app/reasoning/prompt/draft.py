@@ -126,8 +126,10 @@ def settle_demands(draft: Draft, reading: PromptReading) -> None:
     draft.default("gear", "no gear quality was named")
     _goal(draft, reading)
     _defence(draft, reading)
-    for name in ("weapon", "style", "content"):
-        if found := reading.of(name):
+    # much critical damage alone is none without a chance of it
+    critical = [("critical", one.span) for one in reading.targets if one.name.startswith("critical_")]
+    for name, more in (("weapon", []), ("style", critical), ("content", [])):
+        if found := [*reading.of(name), *more]:
             draft.quoted(name, found)
         for value, span in reading.of(f"hint:{name}"):
             draft.infer(name, value, f'"{span.quote}" points to it')

@@ -383,4 +383,6 @@ def test_figures_of_critical_hits_regeneration_and_all_attributes(
 ) -> None:
     found = understood(f"spark, {prompt}", catalogue)
     assert {name: found.get(name) for name in figures} == figures
+    styles = {"crit": "critical", "regen": "regeneration"}
+    assert found.listed("style") == [style for word, style in styles.items() if word in prompt]
     assert found.not_understood == []
