@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MappingProxyType
 
-from app.conflicts.strength import AT_TIMES, ELEMENTAL, NOT_ALWAYS, PHYSICAL, RECOVERY, SLOW, UNCALLED, UNEXPLAINED
+from app.conflicts.strength import (
+    AT_TIMES,
+    ELEMENTAL,
+    NOT_ALWAYS,
+    PHYSICAL,
+    RECOVERY,
+    SLOW,
+    UNCALLED,
+    UNEXPLAINED,
+    UNMODELLED,
+)
 from app.model.conflicts import BuildConflict
 from app.model.names import ConflictType
 
@@ -17,7 +27,7 @@ _CALCS = (
 _OF_STRENGTH = MappingProxyType(
     {
         (_T.DAMAGE_GAP, "dps"): "raise the weapon's damage or the skill gem's level first, then exchange supports",
-        (_T.DAMAGE_GAP, "unmodelled"): "read in the game what the skill deals: Path of Building cannot tell",
+        (_T.DAMAGE_GAP, UNMODELLED): "read in the game what the skill deals: Path of Building cannot tell",
         (_T.DAMAGE_GAP, "explained"): _CALCS,
         (_T.DAMAGE_GAP, UNEXPLAINED): _CALCS,
         (_T.DAMAGE_GAP, AT_TIMES): "take it off in Path of Building to see what is dealt without it",

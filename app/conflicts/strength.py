@@ -106,7 +106,8 @@ def damage(case: Case) -> list[BuildConflict]:
     return [conflict(ConflictType.DAMAGE_GAP, severity, "dps", message, suggestions, evidence)]
 
 
-UNEXPLAINED = "unexplained"
+UNEXPLAINED, UNMODELLED = "unexplained", "unmodelled"
+"""Subjects of damage that nobody vouches for: such a build is not validated."""
 
 
 def plausible_damage(case: Case) -> list[BuildConflict]:
@@ -265,7 +266,7 @@ def _unknown_damage(case: Case) -> BuildConflict:
     message += f" {case.nearest} is the most similar skill with a calculated rate." if case.nearest else ""
     evidence = Evidence(modelled=case.inspection.modelled, available=None, nearest=case.nearest)
     severity = Severity.BLOCKING if case.inspection.modelled else Severity.WARNING
-    return conflict(ConflictType.DAMAGE_GAP, severity, "unmodelled", message, [other], evidence)
+    return conflict(ConflictType.DAMAGE_GAP, severity, UNMODELLED, message, [other], evidence)
 
 
 def effective_hit_points(case: Case) -> list[BuildConflict]:

@@ -9,7 +9,7 @@ from textwrap import shorten
 from app.conflicts.case import Case, case_of
 from app.conflicts.order import blocking, by_hand, caveats, not_understood
 from app.conflicts.order import merged as newest
-from app.conflicts.strength import UNEXPLAINED
+from app.conflicts.strength import UNEXPLAINED, UNMODELLED
 from app.conflicts.table import find_conflicts, related
 from app.conflicts.wishes import wishes_of
 from app.engine.base import Engine
@@ -111,11 +111,11 @@ def judged(state: BuildState, case: Case, assessed: list[BuildConflict]) -> Phas
 def concluded(state: BuildState, told: list[str]) -> BuildState:
     """Return the state as judged: validated when nothing blocks, no wish is unmet, every word was understood.
 
-    Damage beyond what is plausible has to be explained, too.
+    Damage has to be measured, and explained where it is beyond what is plausible.
     """
     missed = any(wish.state in (WishState.UNMET, WishState.NOT_UNDERSTOOD) for wish in state.wishes)
-    unexplained = any(found.subject == UNEXPLAINED for found in state.conflicts)
-    fine = not (blocking(state.conflicts) or missed or unexplained)
+    unproven = any(found.subject in (UNEXPLAINED, UNMODELLED) for found in state.conflicts)
+    fine = not (blocking(state.conflicts) or missed or unproven)
     outcome = Outcome.VALIDATED if fine else Outcome.CAVEATS
     return changed(state, outcome=outcome, caveats=[*not_understood(state.wishes), *told, *by_hand(state.conflicts)])
 

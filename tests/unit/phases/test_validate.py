@@ -249,6 +249,13 @@ async def test_warnings_become_caveats_of_a_validated_build() -> None:
     ]
 
 
+async def test_a_build_whose_damage_the_engine_cannot_tell_is_not_validated() -> None:
+    stats = Stats(engine=VERSION, values={key: value for key, value in STRONG.items() if key != "CombinedDPS"})
+    result = await ValidatePhase().run(context(stats=stats, inspection=Inspection(points=POINTS, modelled=False)))
+    assert (result.trigger, result.state.outcome) == (Trigger.VALIDATED, Outcome.CAVEATS)
+    assert [conflict.subject for conflict in result.state.conflicts] == ["unmodelled"]
+
+
 async def test_words_that_were_not_understood_keep_a_build_from_being_validated() -> None:
     result = await ValidatePhase().run(context(invariants=InvariantSet(not_understood=["quux"])))
     assert (result.trigger, result.state.outcome) == (Trigger.VALIDATED, Outcome.CAVEATS)
