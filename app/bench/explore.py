@@ -183,7 +183,7 @@ def begun_score(race: Race | None) -> float | None:
     winner = race.winner if race is not None else None
     if winner is None or not winner.is_whole:
         return None
-    return max(one.score for one in (winner.figures[-1], *winner.by_defence.values()))
+    return winner.most.score
 
 
 def line_of(row: Mapping[str, Any]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import Field
 
-from app.model.base import Model
+from app.model.base import Model, changed
 from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
@@ -23,7 +24,8 @@ class Contender(Model):
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
-    rung that it ran; a rung more of the best begun builds, which are with the best of their ascendancies there.
+    rung that it ran; a rung more of the best begun builds, which are with the best of their ascendancies there, and
+    of one that is ahead by its defence.
     `by_ascendancy`: figures with each ascendancy that was tried; of these, each with passives and gear of its own.
     `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it cannot be built, empty when
     it can. `draft`: the build so far, None once it is out of the race; `defence`: what that was begun with, None = the
@@ -47,6 +49,25 @@ class Contender(Model):
     def rung(self) -> int:
         """The last rung that it ran, 0 before the first; who is raced against nobody may begin with the last one."""
         return self.figures[-1].rung if self.figures else 0
+
+    @property
+    def most(self) -> DraftFigures:
+        """The best figures of its begun build: as it was begun, or with another defence."""
+        return max((self.figures[-1], *self.by_defence.values()), key=lambda one: one.score)
+
+    def defended(
+        self, usual: SurvivabilityChoice, others: Sequence[tuple[SurvivabilityChoice, Blueprint, DraftFigures]]
+    ) -> Contender:
+        """Return the begun build with the best of its own and other defences; `usual`: its own where none is told."""
+        own = self.defences[0] if self.defences else usual
+        measured = [(own, self.draft, self.figures[-1]), *others]
+        choice, draft, _ = max(measured, key=lambda one: one[2].score)
+        told = {defence.title: figures for defence, _, figures in measured}
+        return changed(self, draft=draft, defence=choice, by_defence=told)
+
+    def ahead_of(self, other: Contender) -> Contender:
+        """Return the contender before the other one, a rung further with the best of its figures."""
+        return changed(self, figures=[*self.figures, changed(self.most, rung=other.rung + 1)])
 
     @property
     def place(self) -> tuple[bool, int, float, str]:
@@ -91,10 +112,12 @@ class Race(Model):
     def near(self, within: float) -> list[Contender]:
         """Return the begun builds that are at most so far (e-folds of the objective) behind the best, best first.
 
-        One without its draft, as an earlier version left all but the best, has nothing to be begun again from.
+        One without its draft, as an earlier version left all but the best, has nothing to be begun again from; the best
+        stands alone where no build was begun.
         """
         begun = [one for one in self.standing if one.is_whole and one.draft is not None and not one.out]
-        return [one for one in begun if begun[0].figures[-1].score - one.figures[-1].score <= within]
+        near = [one for one in begun if begun[0].figures[-1].score - one.figures[-1].score <= within]
+        return near or self.standing[:1]
 
     @property
     def is_ascending(self) -> bool:

@@ -55,7 +55,7 @@ def race_view(race: Race | None) -> RaceView | None:
         )
         for one in race.standing
     ]
-    measured = [one.by_defence for one in race.contenders if one.by_defence]
+    measured = [one.by_defence for one in race.standing if one.by_defence]
     best_first = sorted(measured[0].items(), key=lambda one: -one[1].score) if measured else []
     return RaceView(
         contenders=told,

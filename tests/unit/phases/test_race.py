@@ -235,7 +235,7 @@ async def defended(
     raise AssertionError("the race does not end")
 
 
-async def test_the_winner_is_drafted_with_every_defence_and_nobody_else_is() -> None:
+async def test_the_best_are_drafted_with_every_defence_and_nobody_who_is_far_behind_is() -> None:
     states, inner = await defended(["skill01", "skill02", "skill03"])
     assert [state.race.over for state in states if state.race] == [False, False, False, True]
     race = states[-1].race
@@ -243,7 +243,9 @@ async def test_the_winner_is_drafted_with_every_defence_and_nobody_else_is() -> 
     assert race is not None
     assert race.winner is not None
     assert race.winner.option.name == "skill03"
-    assert [one.by_defence for one in race.contenders if one is not race.winner] == [{}, {}]
+    far, near, _ = race.contenders
+    assert (far.by_defence, list(near.by_defence)) == ({}, ["life with armour", "life with evasion"])
+    assert near.figures[-1] == near.by_defence["life with armour"], "it overtakes nobody"
     found = race.winner.by_defence
     assert list(found) == ["life with armour", "life with evasion"]
     assert found["life with evasion"].ehp == found["life with armour"].ehp + 500
@@ -256,6 +258,35 @@ async def test_the_winner_is_drafted_with_every_defence_and_nobody_else_is() -> 
     assert race.winner.draft.items["Helmet"].base == "Evasion", "construct goes on with the best of them"
     assert race.winner.defence is not None
     assert race.winner.defence.title == "life with evasion"
+
+
+class Guarded(Defended):
+    """A reasoner with a contender that has two ways to survive, among others that have one."""
+
+    async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
+        found = await super().contenders(ctx, most)
+        return [one if one.option.name == "skill02" else changed(one, defences=[ARMOUR]) for one in found]
+
+
+async def test_a_begun_build_that_is_near_the_best_may_win_by_its_defence() -> None:
+    """Found at level 90: a Glacial Lance came to more than the winner, with energy shield."""
+    phase, state = RaceExplore(Inner()), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
+    reasoner = Guarded("skill01", "skill02", "skill03")
+    for _ in range(4):
+        state = (await phase.run(changed_context(context(ArithmeticEngine(hats()), state), reasoner))).state
+    race = state.race
+    assert race is not None
+    assert race.over
+    best, other, _ = race.standing
+    assert (best.option.name, other.option.name) == ("skill02", "skill03")
+    assert [len(one.figures) for one in (best, other)] == [len(RUNGS) + 1, len(RUNGS)]
+    assert best.figures[len(RUNGS) - 1].score < other.figures[-1].score, "it was behind when both were begun"
+    assert best.figures[-1].score == best.by_defence["life with evasion"].score >= other.most.score + CLEAR
+    assert (best.defence, best.draft is not None) == (EVASION, True)
+    assert begun_of(race, planned(best)) == best.draft
+    view = race_view(race)
+    assert view is not None
+    assert [one.name for one in view.defences] == ["life with evasion", "life with armour"]
 
 
 async def test_construct_goes_on_with_what_the_race_began_and_with_nothing_else() -> None:
@@ -386,7 +417,7 @@ async def test_a_begun_build_that_is_near_the_best_may_win_by_its_ascendancy() -
     assert best.figures[at].score >= other.figures[at].score + CLEAR
     assert planned(best).ascendancy == HARDY
     assert best.draft is not None
-    assert other.draft is None
+    assert other.draft is not None, "its defences are still to be compared"
     assert against(other, best).endswith(f"(rung {at + 1})"), "by what decided: more damage, less life"
     assert [one.place for one in results_of(race)] == [0, 1]
     view = race_view(race)
