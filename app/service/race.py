@@ -55,8 +55,7 @@ def race_view(race: Race | None) -> RaceView | None:
         )
         for one in race.standing
     ]
-    measured = [one.by_defence for one in race.standing if one.by_defence]
-    best_first = sorted(measured[0].items(), key=lambda one: -one[1].score) if measured else []
+    best_first = sorted(race.standing[0].by_defence.items(), key=lambda one: -one[1].score)
     return RaceView(
         contenders=told,
         defences=[DefenceView(name=name, dps=found.dps, ehp=found.ehp) for name, found in best_first],

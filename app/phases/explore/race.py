@@ -146,12 +146,8 @@ class RaceExplore:
         near = race.near(CLOSE)
         pairs = [(one, defence) for one in near for defence in one.defences[1:]]
         found = await seated([partial(_defended, ctx, one, defence) for one, defence in pairs], self.sessions)
-        made = [
-            one.defended(
-                planned(one).survivability, [few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one]
-            )
-            for one in near
-        ]
+        beside = [[few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one] for one in near]
+        made = [one.defended(planned(one).survivability, few) for one, few in zip(near, beside, strict=True)]
         first = max(made, key=lambda one: one.most.score)
         if first.most.score >= made[0].most.score + CLEAR:
             made[made.index(first)] = first.ahead_of(made[0])
