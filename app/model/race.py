@@ -23,9 +23,9 @@ class Contender(Model):
     """A way to build: a main skill with what to hold (`option`) and the ascendancies that it may have, likeliest first.
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
-    what keeps it alive that are tried where it wins, what the class's attributes make cheap first. `figures`: one per
-    rung that it ran; a rung more of the best begun builds, which are with the best of their ascendancies there, and
-    of one that is ahead by its defence.
+    what keeps it alive that are tried where it is near the best, what the class's attributes make cheap first.
+    `figures`: one per rung that it ran; a rung more of the best begun builds, which are with the best of their
+    ascendancies there, and of one that is ahead by its defence.
     `by_ascendancy`: figures with each ascendancy that was tried; of these, each with passives and gear of its own.
     `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it cannot be built, empty when
     it can. `draft`: the build so far, None once it is out of the race; `defence`: what that was begun with, None = the
@@ -84,8 +84,8 @@ class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
     What of these is kept: `for_builds` for builds that the last rung begins, `for_ascendancies` for the best of these
-    with others, `for_defences` for the winner's. `ascended`: ascendancies were compared as whole builds. `learned`:
-    SHA-256 (hex) of what memory said of earlier races, None = nothing.
+    with others, `for_defences` for theirs with other defences. `ascended`: ascendancies were compared as whole builds.
+    `learned`: SHA-256 (hex) of what memory said of earlier races, None = nothing.
     """
 
     contenders: list[Contender] = Field(default_factory=list)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from app.core.errors import UnknownFact
 from app.model.base import changed
@@ -40,6 +41,7 @@ from app.search.objective import LEFT_TO_GEAR, objective_for
 from app.search.sessions import BESIDE_OTHERS, ParallelSession, Sharing, open_parallel, seated
 
 Q = SubProblemName
+T = TypeVar("T")
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
 """Questions that a race answers. Where skill and ascendancy are named, one draft runs it for its defences."""
 
@@ -57,8 +59,7 @@ FIELD = (6, 3)
 """How many go on after each rung but the last at most."""
 
 CLOSE = 0.35
-"""How far (e-folds of the objective) behind the best begun build one may be to be given its other ascendancies and
-defences, too. A Glacial Lance came from 0.21 behind to 0.33 ahead with energy shield, finished 0.11 ahead."""
+"""How far (e-folds of the objective) behind the best begun build others may be to be begun in other ways, too."""
 
 CLEAR = 0.05
 """What it must be ahead then. Of nine begun builds some are ahead by chance: a Storm Wave that was by 0.013 came to
@@ -130,9 +131,7 @@ class RaceExplore:
         near = race.near(CLOSE)
         pairs = [(one, hero) for one in near for hero in _others(one)]
         found = await seated([partial(_ascended, ctx, one, hero) for one, hero in pairs], self.sessions)
-        best, *others = (
-            _raised(one, [few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one]) for one in near
-        )
+        best, *others = (_raised(one, few) for one, few in _of_each(near, pairs, found))
         clear = best.figures[-1].score + CLEAR
         made = {best.option.name: best} | {
             one.option.name: now if now.figures[-1].score >= clear else changed(one, by_ascendancy=now.by_ascendancy)
@@ -146,13 +145,11 @@ class RaceExplore:
         near = race.near(CLOSE)
         pairs = [(one, defence) for one in near for defence in one.defences[1:]]
         found = await seated([partial(_defended, ctx, one, defence) for one, defence in pairs], self.sessions)
-        beside = [[few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one] for one in near]
-        made = [one.defended(planned(one).survivability, few) for one, few in zip(near, beside, strict=True)]
+        made = [one.defended(planned(one).survivability, few) for one, few in _of_each(near, pairs, found)]
         first = max(made, key=lambda one: one.most.score)
         if first.most.score >= made[0].most.score + CLEAR:
             made[made.index(first)] = first.ahead_of(made[0])
-        ran = _with(race, {one.option.name: one for one in made}, sum(trials for _, trials in found))
-        return _ended(ran, _kept(ctx))
+        return _ended(_with(race, {one.option.name: one for one in made}, sum(few for _, few in found)), _kept(ctx))
 
 
 def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[DraftResult]]]:
@@ -271,6 +268,13 @@ def _raised(contender: Contender, others: Sequence[tuple[AscendancyChoice, Bluep
     _, draft, best = max(measured, key=lambda one: one[2].score)
     told = {hero.ascendancy: figures for hero, _, figures in measured if hero.ascendancy is not None}
     return changed(contender, draft=draft, figures=[*contender.figures, best], by_ascendancy=told)
+
+
+def _of_each(
+    near: Sequence[Contender], pairs: Sequence[tuple[Contender, object]], found: Sequence[tuple[T, int]]
+) -> list[tuple[Contender, list[T]]]:
+    """Return each contender with what was measured of it: `found` holds that of the pairs, in their order."""
+    return [(one, [few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one]) for one in near]
 
 
 def _others(contender: Contender) -> list[AscendancyChoice]:

@@ -194,7 +194,8 @@ def _end_of_excluded(page: Page, start: int, only_known: bool) -> tuple[int, str
     end = max(page.longest(start, names) for names in (known, page.lexicon.terms, page.lexicon.supports))
     if end > start:
         text = page.join(start, end)
-        if text not in known and all(field == "neutral" for field, _ in page.lexicon.terms.get(text, (("", ""),))):
+        fields = {field for field, _ in page.lexicon.terms.get(text, ())}
+        if text not in known and fields == {"neutral"}:
             return end, ""  # "no chaos res needed" rules nothing out
         return end, phrase(words.short_names.get(text, text))
     if only_known or start >= len(page.words) or not page.free(start, start + 1):
