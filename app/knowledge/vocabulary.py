@@ -55,6 +55,7 @@ class Vocabulary(Model):
     plain_words: frozenset[str]
     telling_words: frozenset[str]
     filler_words: frozenset[str]
+    change_words: frozenset[str]
     not_exclusions: frozenset[str]
     negations: frozenset[str]
     exclusions: Phrases

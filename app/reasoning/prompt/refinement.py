@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
@@ -13,6 +12,7 @@ from app.model.experiments import Direction, Wish
 from app.model.moves import WEAPON_SLOTS, Locks, Part
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
+from app.reasoning.prompt.targets import more_of
 
 _KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
 _KEEP += r"|without (?:changing|touching|replacing|losing|swapping)"
@@ -83,26 +83,20 @@ _SLOTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"rings?", ("Ring 1", "Ring 2", "Ring 3")),
     (r"belt", ("Belt",)),
 )
-_PARTS: tuple[tuple[str, tuple[Part, ...]], ...] = (
-    (r"gear|items?|equipment", (Part.GEAR, Part.FLASKS, Part.JEWELS)),
-    (r"jewels?", (Part.JEWELS,)),
-    (r"flasks?|charms?", (Part.FLASKS,)),
-    (r"(?:passive )?tree|passives?|passive (?:skill )?points?|nodes", (Part.TREE, Part.JEWELS)),
-    (r"ascendancy", (Part.ASCENDANCY,)),
-    (r"supports?|gems?|skills?|links?", (Part.SUPPORTS, Part.SPIRIT)),
-    (r"spirit|auras?|heralds?|persistent", (Part.SPIRIT,)),
-    (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,)),
+_TREE = r"(?:passive )?tree|passives?|(?:passive |skill )+points?|nodes"
+_PARTS: tuple[tuple[str, tuple[Part, ...], tuple[Part, ...]], ...] = (
+    (r"gear|items?|equipment", (Part.GEAR, Part.FLASKS, Part.JEWELS), (Part.GEAR,)),
+    (r"jewels?", (Part.JEWELS,), (Part.JEWELS,)),
+    (r"flasks?|charms?", (Part.FLASKS,), ()),
+    (_TREE, (Part.TREE, Part.JEWELS), (Part.TREE, Part.ATTRIBUTES)),
+    (r"ascendancy(?: points?)?", (Part.ASCENDANCY,), (Part.ASCENDANCY,)),
+    (r"supports?|gems?|links?", (Part.SUPPORTS, Part.SPIRIT), (Part.SUPPORTS,)),
+    (r"skills?", (Part.SUPPORTS, Part.SPIRIT), ()),
+    (r"spirit|auras?|heralds?|persistent", (Part.SPIRIT,), (Part.SPIRIT,)),
+    (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,), (Part.ATTRIBUTES,)),
 )
-_JUST: tuple[tuple[str, tuple[Part, ...]], ...] = (
-    (r"gear|items?|equipment", (Part.GEAR,)),
-    (r"jewels?", (Part.JEWELS,)),
-    (r"(?:passive )?tree|passives?|(?:passive |skill )+points?|nodes", (Part.TREE, Part.ATTRIBUTES)),
-    (r"ascendancy(?: points?)?", (Part.ASCENDANCY,)),
-    (r"supports?|gems?|links?", (Part.SUPPORTS,)),
-    (r"spirit|auras?|heralds?|persistent", (Part.SPIRIT,)),
-    (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,)),
-)
-_PLACE = "|".join(pattern for pattern, _ in (*_SLOTS, *_JUST))
+"""What words name, what stays with it, and what alone may change where nothing else is to."""
+_PLACE = "|".join(pattern for pattern, *_ in (*_SLOTS, *(row for row in _PARTS if row[2])))
 _SOUGHT = re.compile(
     r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|anoint|spend|allocate)"
     r"(?: out)?"
@@ -149,19 +143,43 @@ _DROPPED = re.compile(
     r"(?![^.,;]{0,30} to \d)(?=[a-z])",
     re.I,
 )
+_FEW = r"hardly any|barely any|almost no|(?:far |way )?too (?:little|few)|not enough|insufficient"
+_NOT = r"(?:don'?t|do not|doesn'?t|does not)"
+_RAISABLE = (
+    r"(?:life|hp|health|es|energy shield|evasion|armou?r|block|mana|spirit|(?:life )?regen\w*|leech|recovery"
+    r"|(?:(?:fire|cold|lightning|chaos|elemental|ele|all) )?res(?:es|ist\w*)?|movement speed|move ?speed|crit\w*|damage"
+    r"|dps|curses?|marks?|heralds?|auras?|(?:attack |cast )?speed|accuracy|aoe|stun threshold)\b"
+)
+_LACKED = re.compile(
+    rf"\b(?:(?:(?:i|it|we|(?:my|the|this) \w+) (?:have|has|had|got|have got|has got)|there(?: is|'?s)) (?:no|{_FEW})"
+    rf"|(?:i |it )?{_NOT} have|(?:i |it |we )?lack(?:s|ing)?|(?:i'?m |it'?s |is |am )?missing|{_FEW})"
+    rf"(?: (?:a|an|any|enough|much))? (?P<what>{_RAISABLE}(?:(?:,? and|,? or|,) no {_RAISABLE})*)",
+    re.I,
+)
+"""A complaint of what there is too little of: "no chaos resistance" said of what one has rules nothing out."""
+_POOR = re.compile(
+    rf"\b(?:my|the) (?P<what>(?!(?:body )?armou?r\b)(?:{_PLACE}))"
+    r" (?:(?:is|are|feels?|looks?) (?:so |too |very |really )*"
+    r"(?:bad|trash|weak|old|outdated|terrible|crap|garbage|awful|poor)|sucks?)\b",
+    re.I,
+)
+_DEAR = re.compile(
+    r"\b(?:(?P<what>(?!(?:(?:my|the|this) )?(?:it|this|that|gear|items?|build|everything|all)\b)[a-z' ]{3,40}?)"
+    r" (?:is|are) (?:way )?(?:too|so) (?:expensive|pricey|costly|dear)"
+    rf"|(?:i )?(?:(?:can'?t|cannot|can not) (?:afford|buy|find)|{_NOT} (?:have|own))"
+    r" (?P<other>(?!it\b|any)[a-z' ]{3,40}?))(?=$|[.,;!?]| (?:and|but|yet)\b)",
+    re.I,
+)
+"""What is not to be had: it is ruled out."""
+_COUNTED = re.compile(
+    r"\b(?:one|two|three|four|five|\d{1,2}) (?:(?:new|more|other) )?(?:items?|slots?|gems?|supports?|jewels?)\b", re.I
+)
+"""So many may change: nothing here keeps to a number."""
 _OTHER = re.compile(
     r"\b(?:change|different|another|an other|new|reroll|swap) (?:(?:the|my|main) )*(?P<what>skill|ascendancy)\b"
     r"(?! (?:gems?|tree|points?))",
     re.I,
 )
-_ASKED = frozenset(
-    {"add", "adjust", "advice", "afford", "around", "bigger", "boost", "buff", "buy", "cast", "change", "convert",
-     "enhance", "equip", "exchange", "find", "go", "grab", "hit", "improve", "improvement", "improvements",
-     "improving", "increase", "just", "keeps", "only", "optimise", "optimize", "put", "rate", "rebuild", "replace",
-     "respec", "review", "rework", "same", "slot", "spend", "swap", "switch", "take", "transition", "try", "turn",
-     "tweak", "upgrade", "upgrades", "wear", "why"}
-)  # fmt: skip
-"""Words that ask for a change and do not say which."""
 WORTHWHILE = 0.01
 """Share that a part which is looked for anew has to bring: who wants better boots takes the best there are."""
 _EVERYTHING = re.compile(r"\b(?:everything|all|anything)\b|^\s*(?:it|this|that)(?: as (?:it )?is)?\s*$", re.I)
@@ -192,25 +210,6 @@ _SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I
 _REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwrong\b|\bfaults?\b|\bbroken\b", re.I)
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
 
-_RAISED = (
-    "spirit", "strength", "dexterity", "intelligence", "block", "movement_speed", "attack_rate", "cast_rate",
-    "chaos_resistance",
-)  # fmt: skip
-"""Figures of which more can be asked for without an amount; life and what protects count together."""
-
-
-@cache
-def _more_of() -> dict[str, re.Pattern[str]]:
-    before = r"(?<![\dk%] )\b(?:more|higher|increase|raise|improve|extra|better|faster)(?: (?:my|the|overall|total))? "
-    names = vocabulary().targets
-    return {
-        field: re.compile(
-            rf"{before}(?:{'|'.join(sorted(map(re.escape, names[field]), key=len, reverse=True))})\b", re.I
-        )
-        for field in _RAISED
-    }
-
-
 _WISHES = (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS)
 
 
@@ -219,12 +218,14 @@ def read_refinement(prompt: str) -> RefineReading:
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
     unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
     text = _PLUS.sub(r"\g<amount> more ", _UNHARMED.sub(" ", text))
-    text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", _exchanged(text)))
+    text = _LACKED.sub(lambda m: "more " + m["what"].replace(" no ", " more "), _POOR.sub(r"better \g<what>", text))
+    text = _exchanged(_DEAR.sub(lambda m: f"without {m['what'] or m['other']}", text))
+    text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", text))
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))
     rest = _KEEPS.sub(" ", _ONLY.sub(" ", text))
     other = {m["what"].casefold(): m.group() for m in _OTHER.finditer(rest)}
     rest = _OTHER.sub(" ", rest)
-    more = {field: match.group() for field, pattern in _more_of().items() if (match := pattern.search(rest))}
+    more = more_of(rest)
     for words in more.values():
         rest = rest.replace(words, " ")
     sought = [] if only else list(_SOUGHT.finditer(rest))
@@ -234,7 +235,7 @@ def read_refinement(prompt: str) -> RefineReading:
         looked_for = sought[0].group().strip()
         reason = wish.reason if wish.said else f'you wrote "{looked_for}"'
         wish = changed(wish, least=WORTHWHILE, reason=reason, said=True)
-    left = rest
+    left = " ".join([rest, *(m.group() for m in _COUNTED.finditer(text) if m.group() not in rest)])
     for pattern in (_LOSS, _GAIN, _MANIFOLD, _UNMINDED, _TRADED):
         left = pattern.sub(" ", left)
     return RefineReading(
@@ -317,7 +318,9 @@ def _covers(text: str) -> Callable[[str], bool]:
 
     def covers(words: str) -> bool:
         told = words.casefold()
-        asked = all(word in _ASKED for word in re.findall(r"[a-z]+", told)) and any(c.isalpha() for c in told)
+        asked = all(word in vocabulary().change_words for word in re.findall(r"[a-z]+", told)) and any(
+            c.isalpha() for c in told
+        )
         return asked or says_wish(words) or any(re.search(rf"\b{re.escape(told)}\b", wish) for wish in wishes)
 
     return covers
@@ -370,14 +373,14 @@ def _locks(only: list[str], kept: list[str], rest: str) -> Locks:
 
 
 def _named(what: str) -> tuple[list[Part], list[str]]:
-    parts = [part for pattern, found in _PARTS if _has(pattern, what) for part in found]
+    parts = [part for pattern, stays, _ in _PARTS if _has(pattern, what) for part in stays]
     slots = [slot for pattern, found in _SLOTS if _has(pattern, what) for slot in found]
     return parts, slots
 
 
 def _free(what: str) -> tuple[list[Part], list[str]]:
     """Return the parts that may change, and the slots that stay although their part may change."""
-    parts = [part for pattern, found in _JUST if _has(pattern, what) for part in found]
+    parts = [part for pattern, _, may in _PARTS if _has(pattern, what) for part in may]
     slots = [slot for pattern, found in _SLOTS if _has(pattern, what) for slot in found]
     if not _has(rf"weapons|{_OFF}", what):  # one weapon is what the main hand holds
         slots = [slot for slot in slots if slot not in (OFF_HAND, OFF_HAND + SWAP)]

@@ -6,8 +6,10 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from app.knowledge.quantities import QUANTITY, number_of
+from app.knowledge.vocabulary import vocabulary
 from app.model.constraints import INVARIANTS, Figure
 from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.reasoning.prompt.page import Page, Span
@@ -268,3 +270,25 @@ def _worded(page: Page) -> list[Target]:
             names = named.names if named.group else named.names[:1]
             found += [Target(name, _WORDED[word.text], span) for name in names]
     return found
+
+
+_RAISED = (
+    "spirit", "strength", "dexterity", "intelligence", "block", "movement_speed", "attack_rate", "cast_rate",
+    "chaos_resistance", "critical_chance", "critical_damage", "life_regeneration",
+)  # fmt: skip
+"""Figures of which more can be asked for without an amount; life and what protects count together."""
+
+
+@cache
+def _raised() -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return what asks for more of a figure, longest names first ("crit damage" is no "crit"), and whose names are."""
+    before = r"(?<![\dk%] )\b(?:more|higher|increase|raise|improve|extra|better|faster)(?: (?:my|the|overall|total))? "
+    fields = {name.casefold(): field for field in _RAISED for name in vocabulary().targets[field]}
+    names = "|".join(re.escape(name) for name in sorted(fields, key=lambda name: (-len(name), name)))
+    return re.compile(rf"{before}(?P<name>{names})\b", re.I), fields
+
+
+def more_of(text: str) -> dict[str, str]:
+    """Return the figures of which more is asked for without an amount, each with the words that ask for it."""
+    asks, fields = _raised()
+    return {fields[match["name"].casefold()]: match.group() for match in asks.finditer(text)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.model.moves import WEAPON_SLOTS, Part
@@ -128,6 +130,15 @@ def test_how_much(prompt: str, gain: float, loss: float) -> None:
         ("drop the herald", "remove the herald"),
         ("drop the mana cost to 30", "drop the mana cost to 30"),
         ("keep Grim Feast", "use Grim Feast"),
+        ("Headhunter is too expensive", "without Headhunter"),
+        ("I don't have Headhunter", "without Headhunter"),
+        ("I cannot afford Mageblood and want a rare belt", "without Mageblood and want a rare belt"),
+        ("gear is too expensive", "gear is too expensive"),
+        ("my build has no curse", "more curse"),
+        ("it lacks mana", "more mana"),
+        ("I don't have enough mana", "more mana"),
+        ("I have no idea", "I have no idea"),
+        ("no curse please", "no curse please"),
         ("+1000 es", "1000 more es"),
         ("leave out the curse", "leave out the curse"),
         ("replace Elemental Focus with something else", "without Elemental Focus"),
@@ -150,6 +161,9 @@ def test_an_exchange_reads_as_the_wish_of_a_new_build(prompt: str, rest: str) ->
         ("new gloves and boots", {"Gloves", "Boots"}),
         ("replace my belt with something better", {"Belt"}),
         ("anoint my amulet", {"Amulet"}),
+        ("my gloves are trash", {"Gloves"}),
+        ("the ring is really bad", {"Ring 1", "Ring 2", "Ring 3"}),
+        ("my boots suck", {"Boots"}),
     ],
 )
 def test_what_is_looked_for_anew_is_all_that_changes(prompt: str, slots: set[str]) -> None:
@@ -189,6 +203,14 @@ def test_only_the_words_of_the_wish_are_spent_on_it(prompt: str, words: str, cov
         ("increase block chance", {"block"}, set()),
         ("faster cast speed and tankier", {"cast_rate"}, set()),
         ("100 more dexterity", set(), set()),
+        ("more crit chance", {"critical_chance"}, set()),
+        ("more crit damage", {"critical_damage"}, set()),
+        ("higher crit multi, more crit chance", {"critical_chance", "critical_damage"}, set()),
+        ("more life regen and more spirit", {"life_regeneration", "spirit"}, set()),
+        ("more life and more mana regen", set(), set()),
+        ("my boots have no movement speed", {"movement_speed"}, set()),
+        ("not enough spirit", {"spirit"}, set()),
+        ("I have no chaos resistance and no life regen", {"chaos_resistance", "life_regeneration"}, set()),
         ("change my main skill", set(), {"skill"}),
         ("use a different ascendancy", set(), {"ascendancy"}),
         ("better skill gems", set(), set()),
@@ -198,6 +220,13 @@ def test_only_the_words_of_the_wish_are_spent_on_it(prompt: str, words: str, cov
 def test_more_of_a_figure_and_another_skill_need_no_value(prompt: str, more: set[str], other: set[str]) -> None:
     found = read_refinement(prompt)
     assert (set(found.more), set(found.other)) == (more, other)
+
+
+@pytest.mark.parametrize("prompt", ["change only two items", "at most 3 new items", "replace at most one item"])
+def test_how_many_may_change_is_not_kept_to_and_is_not_lost(prompt: str) -> None:
+    found = read_refinement(prompt)
+    assert re.search(r"(two|3|one) (new )?items?\b|one item", found.rest)
+    assert not found.covers("two items")
 
 
 def test_points_that_are_left_are_all_that_is_spent() -> None:
