@@ -32,8 +32,9 @@ from app.search.drafts import (
     defended,
     figures_of,
     planned,
+    settled,
 )
-from app.search.effort import ON_DRAFTS
+from app.search.effort import ON_DRAFTS, for_a_build, for_a_build_anew
 from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent
 from app.search.moves import MoveReader
@@ -53,7 +54,7 @@ FEWEST, LEAST = 12, 25
 
 SHARES = (0.3, 0.27, 0.4)
 """How the evaluations of the rungs of drafts are divided among these; what is left is for trials that cannot be cut
-short. On Path of Building the last rung begins builds, which takes what it takes."""
+short. On Path of Building the first alone is one: the others begin and settle builds, which takes what it takes."""
 
 FIELD = (6, 3)
 """How many go on after each rung but the last at most."""
@@ -70,13 +71,6 @@ ON_OFFER = 3
 
 BASIC, PER_POINT = 300, 16
 """Evaluations of the rungs, by passive points. The estimator knows less to try, and has 6/20 of it."""
-
-A_BUILD, A_POINT = 300, 16
-"""Evaluations that a begun build takes, and more of them for each passive point, on Path of Building, ascendancies
-compared twice: 2,000 were measured at level 90, and up to 1,430 at level 49."""
-
-ANEW, A_POINT_ANEW = 250, 5
-"""The same for what of it is made anew for another ascendancy or defence: 810 were measured at level 90."""
 
 FEWEST_POINTS = 60
 """Passive points from which on defences are compared: before, a tree leads nowhere else, and the drafts would be more
@@ -97,7 +91,9 @@ class RaceExplore:
         """Run the next rung, or a step of `inner` when nothing is to be raced."""
         if not _is_due(ctx):
             return await self.inner.run(ctx)
-        race = ctx.state.race or await _begun(ctx)
+        race = ctx.state.race
+        if race is None or _is_outdated(ctx, race):
+            race = await _begun(ctx)
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
         rungs = len(rungs_of(ctx))
@@ -116,11 +112,10 @@ class RaceExplore:
         return PhaseResult(state)
 
     async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
-        running, alone = race.running, len(race.contenders) == 1
-        rungs = rungs_of(ctx)
-        is_begun = rungs[race.rungs] is begun
+        running, alone, rungs = race.running, len(race.contenders) == 1, rungs_of(ctx)
         for_drafts = race.allowed - race.for_builds - race.for_ascendancies - race.for_defences
-        most = sys.maxsize if is_begun else int(for_drafts * SHARES[race.rungs]) // len(running)
+        share = SHARES[race.rungs] if ctx.engine.version.estimate else 1.0
+        most = sys.maxsize if rungs[race.rungs] in (begun, settled) else int(for_drafts * share) // len(running)
         works = [partial(_drafted, ctx, one, rungs[race.rungs], most, alone=alone) for one in running]
         found = await seated(works, self.sessions)
         ran, made = [contender for contender, _ in found], sum(trials for _, trials in found)
@@ -157,6 +152,11 @@ def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[Draf
     return ESTIMATED if ctx.engine.version.estimate else RUNGS
 
 
+def _is_outdated(ctx: PhaseContext, race: Race) -> bool:
+    """Say whether an earlier version left drafts where builds are to be settled, which it did not begin."""
+    return rungs_of(ctx)[race.rungs : race.rungs + 1] == (settled,) and not any(one.is_whole for one in race.running)
+
+
 def _kept(ctx: PhaseContext) -> int:
     """Return how many drafts are left when the race is over: what construct goes on with, or a reasoner tries."""
     return ON_OFFER if ctx.reasoner.advises else 0 if ctx.engine.version.estimate else 1
@@ -177,7 +177,8 @@ async def _begun(ctx: PhaseContext) -> Race:
     allowed = BASIC + PER_POINT * ctx.demands.floors.passive_points
     allowed = allowed * 6 // 20 if ctx.engine.version.estimate else allowed
     allowed *= 2 if ctx.request.effort is Effort.DEEP else 1
-    starters = min(STARTERS[ctx.request.effort], max(FEWEST, int(allowed * SHARES[0]) // LEAST))
+    first = int(allowed * SHARES[0])
+    starters = min(STARTERS[ctx.request.effort], max(FEWEST, first // LEAST))
     races = await ctx.memory.races(RaceKey.of(ctx.demands.goal, ctx.engine.version), ctx.owner)
     found = await ctx.reasoner.contenders(replace(ctx.reasoning(), races=races), starters)
     if ctx.engine.version.estimate or ctx.demands.floors.passive_points < FEWEST_POINTS:
@@ -187,14 +188,15 @@ async def _begun(ctx: PhaseContext) -> Race:
     # who runs alone has nothing to learn from drafts: it is begun at once
     is_settled = len(found) == 1 and not ctx.engine.version.estimate
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
-    builds = 0 if ctx.engine.version.estimate else min(len(found), FIELD[-1])
+    builds, begin = (0, 0) if ctx.engine.version.estimate else (min(len(found), most) for most in reversed(FIELD))
     heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if builds else 1
-    for_builds, anew = builds * (A_BUILD + A_POINT * points), ANEW + A_POINT_ANEW * points
+    for_builds, anew = (begin + builds) * for_a_build(points), for_a_build_anew(points)
+    for_drafts = 0 if is_settled else first if builds else allowed
     for_ascendancies, for_defences = (max(1, builds) * (max(1, few) - 1) * anew for few in (heroes, ways))
     return Race(
         contenders=found,
-        rungs=len(RUNGS) - 1 if is_settled else 0,
-        allowed=(0 if is_settled else allowed) + for_builds + for_ascendancies + for_defences,
+        rungs=RUNGS.index(begun) if is_settled else 0,
+        allowed=for_drafts + for_builds + for_ascendancies + for_defences,
         for_builds=for_builds,
         for_ascendancies=for_ascendancies,
         for_defences=for_defences,
@@ -383,14 +385,12 @@ def _ended(race: Race, kept: int) -> Race:
 
 
 def _going_on(race: Race, most: int) -> list[Contender]:
-    """Return the best so many; of spells alone, the last gives way to the attack that promises more than it has."""
-    fine = [one for one in race.standing if not one.out]
-    best = fine[:most]
-    others = [(one.promise, one.option.name, one) for one in fine[most:] if one.promise is not None]
-    if not others or any(one.promise is not None for one in best):
-        return best
-    promise, _, likely = max(others, key=lambda other: other[:2])
-    return [*best[:-1], likely] if promise > best[-1].figures[-1].score else best
+    """Return the best so many; of drafts, attacks by what they promise, which is more than they have."""
+
+    def order(one: Contender) -> tuple[float, str]:
+        return -(one.figures[-1].score if one.promise is None else one.promise), one.option.name
+
+    return sorted((one for one in race.running if one.figures), key=order)[:most]
 
 
 def _left_with(race: Race, left: Sequence[Contender]) -> Race:

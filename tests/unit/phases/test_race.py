@@ -104,16 +104,19 @@ def changed_context(ctx: PhaseContext, reasoner: Any) -> PhaseContext:
     return replace(ctx, reasoner=reasoner)
 
 
-@pytest.mark.parametrize(("attacks", "last"), [((), "skill11"), (("skill05",), "skill05"), (("skill02",), "skill11")])
-async def test_of_spells_alone_the_last_gives_way_to_an_attack(attacks: Sequence[str], last: str) -> None:
-    """Drafts of attacks have a third of what spells have that come to as much; skill02 has less than that."""
+@pytest.mark.parametrize(("attacks", "sixth"), [((), "skill08"), (("skill05",), "skill05"), (("skill02",), "skill08")])
+async def test_drafts_of_attacks_are_compared_by_what_they_become(attacks: Sequence[str], sixth: str) -> None:
+    """Drafts of attacks have half of what spells have that come to as much; skill02 has less than that."""
     gems = [active(name, effect) for name, effect in EFFECTS.items() if name not in attacks]
     weak = {"skill05": "10 more", "skill02": "-90 more"}
     known = world()
     known.gems += [*gems, *(active(name, weak[name], tags=["attack"]) for name in attacks)]
     race = (await raced(sorted(EFFECTS)[:14], known=known))[0].race
     assert race is not None
-    assert {one.option.name for one in race.contenders if one.rung >= len(RUNGS)} == {"skill12", "skill13", last}
+    begun = {one.option.name for one in race.contenders if one.rung >= 2}
+    assert begun == {"skill09", "skill10", "skill11", "skill12", "skill13", sixth}
+    assert race.winner is not None
+    assert race.winner.option.name == "skill13", "once it is begun, an attack is what it is"
 
 
 async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:
@@ -310,14 +313,14 @@ async def test_construct_goes_on_with_what_the_race_began_and_with_nothing_else(
 
 
 async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
-    """With one ascendancy, drafts have nothing to tell: it runs the last rung only."""
+    """With one ascendancy, drafts have nothing to tell: it is begun at once."""
     states, _ = await defended(["skill01"])
     race = states[-1].race
     assert race is not None
     assert race.winner is not None
     assert len(race.winner.by_defence) == 2
-    assert (len(states), [one.rung for one in race.winner.figures]) == (2, [len(RUNGS)])
-    assert "rung 3 of 3, best of 1: skill01" in states[0].progress_label
+    assert (len(states), [one.rung for one in race.winner.figures]) == (3, [2, 3])
+    assert "rung 2 of 3, best of 1: skill01" in states[0].progress_label
     assert begun_of(race, planned(race.winner)) == race.winner.draft
     assert race.evaluations <= race.allowed
 
@@ -376,10 +379,12 @@ async def opposed(kept: str = "", **others: AscendancyChoice) -> Race:
     state = BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
     contenders: list[Contender] = []
     for gem, other in others.items():
-        begun = (await phase.run(changed_context(context(engine, state), Heroic([gem], [GREAT])))).state.race
-        assert begun is not None
-        (one,) = begun.contenders
-        drafts = [changed(one.figures[0], rung=rung) for rung in range(1, len(RUNGS))]
+        there = state
+        for _ in ("begun", "settled"):
+            there = (await phase.run(changed_context(context(engine, there), Heroic([gem], [GREAT])))).state
+        assert there.race is not None
+        (one,) = there.race.contenders
+        drafts = [changed(one.figures[0], rung=1)]
         draft = one.draft if kept in ("", gem) else None
         contenders.append(changed(one, ascendancies=[GREAT, other], figures=[*drafts, *one.figures], draft=draft))
     ready = changed(state, race=Race(contenders=contenders, rungs=len(RUNGS)))
@@ -499,6 +504,20 @@ async def test_a_race_that_an_earlier_version_left_in_its_middle_ends() -> None:
     assert race.over
     assert race.winner is not None
     assert begun_of(race, planned(race.winner)) is None, "construct begins anew"
+
+
+async def test_drafts_that_an_earlier_version_left_are_not_settled() -> None:
+    """The second rung chose supports in plain gear: whoever ran it is not begun, so the race begins anew."""
+    state, _ = await raced(["skill01", "skill02"])
+    assert state.race is not None
+    draft = Blueprint(class_name="Toy", level=90)
+    halted = [changed(one, is_whole=False, draft=draft, figures=one.figures[:2]) for one in state.race.contenders]
+    questions = {name: SubProblem(name=name) for name in Q}
+    left = BuildState(sub_problems=questions, race=changed(state.race, contenders=halted, rungs=2, over=False))
+    ctx = changed_context(context(ArithmeticEngine(toys()), left), Starting("skill01", "skill02"))
+    race = (await RaceExplore(Inner()).run(ctx)).state.race
+    assert race is not None
+    assert race.rungs == 1
 
 
 async def test_the_number_of_sessions_changes_no_defence() -> None:
