@@ -15,7 +15,7 @@ from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Optio
 RACED: Final = "Measured on drafts ("
 """What a fact of the race begins with; whoever tells its figures must say that they are those of drafts."""
 
-DRAFTED: Final = f"{RACED}on the first two rungs with the same plain gear; not finished builds"
+DRAFTED: Final = f"{RACED}on the first rung with the same plain gear; not finished builds"
 """How such a fact goes on: what its figures are measured on."""
 
 
@@ -47,7 +47,7 @@ class Contender(Model):
 
     @property
     def rung(self) -> int:
-        """The last rung that it ran, 0 before the first; who is raced against nobody may begin with the last one."""
+        """The last rung that it ran, 0 before the first; who is raced against nobody may begin with a later one."""
         return self.figures[-1].rung if self.figures else 0
 
     @property
@@ -83,7 +83,7 @@ class Contender(Model):
 class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
-    What of these is kept: `for_builds` for builds that the last rung begins, `for_ascendancies` for the best of these
+    What of these is kept: `for_builds` for builds that are begun and settled, `for_ascendancies` for the best of these
     with others, `for_defences` for theirs with other defences. `ascended`: ascendancies were compared as whole builds.
     `learned`: SHA-256 (hex) of what memory said of earlier races, None = nothing.
     """
