@@ -157,6 +157,12 @@ _TABLE = (
         "critical_damage", "critical damage bonus", Figure(("CritMultiplier",), "percent", times=100.0, plus=-100.0)
     ),
     _target("life_regeneration", "life regenerated per second", Figure(("LifeRegenRecovery",), "life per second")),
+    _target("mana_regeneration", "mana regenerated per second", Figure(("ManaRegenRecovery",), "mana per second")),
+    _target(
+        "energy_shield_recharge",
+        "Energy Shield recharged per second",
+        Figure(("EnergyShieldRecharge",), "Energy Shield per second"),
+    ),
     _target("movement_speed", "added movement speed", Figure((MOVEMENT,), "percent", times=100.0, plus=-100.0)),
     _target("attack_rate", "attacks per second", Figure((USES_PER_SECOND,), "per second")),
     _target("cast_rate", "casts per second", Figure((USES_PER_SECOND,), "per second")),

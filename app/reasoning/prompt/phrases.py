@@ -25,6 +25,7 @@ _ARTICLES = frozenset(
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need"}
 )  # fmt: skip
 _JOINED = frozenset({"or", "nor"})
+_TROUBLE = frozenset({"issue", "issues", "problem", "problems", "trouble", "troubles", "worries", "concerns"})
 _LIKE_EXCLUDED = 85.0
 _LONGEST_LIST = 20
 """How many things between commas are looked over for the "or" that says that all of them are excluded."""
@@ -155,6 +156,8 @@ def _excluded(page: Page, negation: int, start: int) -> list[Span]:
         end, meant = _end_of_excluded(page, start, bool(spans))
         if end == start:
             return spans
+        trouble = _end_of_trouble(page, end)
+        end, meant = (trouble, "") if trouble > end else (end, meant)
         page.take(negation, end)
         if meant:
             span = page.span(negation, end)
@@ -164,6 +167,20 @@ def _excluded(page: Page, negation: int, start: int) -> list[Span]:
         if not _goes_on(page, end, rejects):
             return spans
         negation, start = end, end + (page.words[end].text in _JOINED | {"and"})
+
+
+def _end_of_trouble(page: Page, end: int) -> int:
+    """Return where what is to make no trouble ends ("no spirit issues", "chaos damage problems"): it is not ruled out."""
+    at = end
+    for _ in range(2):
+        if at >= len(page.words) or page.breaks(at - 1, at):
+            break
+        if page.words[at].text in _TROUBLE:
+            return at + 1
+        if page.words[at].text not in {"damage", "skill", "related"}:
+            break
+        at += 1
+    return end
 
 
 def _goes_on(page: Page, end: int, rejects: bool) -> bool:

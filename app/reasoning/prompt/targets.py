@@ -233,12 +233,13 @@ def _can_be(name: str, amount: _Amount) -> bool:
     return not amount.percent and least <= amount.value <= most
 
 
+_RECOVERY = ("life_regeneration", "mana_regeneration", "energy_shield_recharge")
 _ATTRIBUTES = ("strength", "dexterity", "intelligence")
 """Words that name all three of them mean each."""
 _MOST_RATE, _MOST_PERCENT_ELSE, _LEAST_POINTS, _MOST_POOL = 50.0, 300.0, 100.0, 100_000.0
 _MOST_PERCENT = {"critical_damage": 2_000.0}
 """What a figure can be: nobody attacks faster, has more percent or life, or asks for less life or damage."""
-_SMALL = frozenset({"spirit", "mana_cost", "mana", "life_regeneration", *_ATTRIBUTES})
+_SMALL = frozenset({"spirit", "mana_cost", "mana", *_RECOVERY, *_ATTRIBUTES})
 _POOLS = frozenset({"life", "energy_shield", "mana", "spirit", "mana_cost"})
 
 
@@ -274,7 +275,7 @@ def _worded(page: Page) -> list[Target]:
 
 _RAISED = (
     "spirit", "strength", "dexterity", "intelligence", "block", "movement_speed", "attack_rate", "cast_rate",
-    "chaos_resistance", "critical_chance", "critical_damage", "life_regeneration",
+    "chaos_resistance", "critical_chance", "critical_damage", *_RECOVERY,
 )  # fmt: skip
 """Figures of which more can be asked for without an amount; life and what protects count together."""
 

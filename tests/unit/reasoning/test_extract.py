@@ -374,6 +374,11 @@ def test_no_poison_leaves_chaos_damage(catalogue: Catalogue) -> None:
         ("at least 60 % crit chance", {"critical_chance": 60}),
         ("500% crit damage", {"critical_damage": 500}),
         ("regen 500 life/s", {"life_regeneration": 500}),
+        ("50 mana per second", {"mana_regeneration": 50}),
+        ("spark with 200 mana regen", {"mana_regeneration": 200}),
+        ("mana regen of 50 and 4000 mana", {"mana_regeneration": 50, "mana": 4000}),
+        ("1000 es/s", {"energy_shield_recharge": 1000}),
+        ("500 es recharge per second, 5k es", {"energy_shield_recharge": 500, "energy_shield": 5000}),
         ("200 all attributes", {"strength": 200, "dexterity": 200, "intelligence": 200}),
         ("100k tooltip dps", {"dps": 100_000}),
     ],
@@ -383,6 +388,6 @@ def test_figures_of_critical_hits_regeneration_and_all_attributes(
 ) -> None:
     found = understood(f"spark, {prompt}", catalogue)
     assert {name: found.get(name) for name in figures} == figures
-    styles = {"crit": "critical", "regen": "regeneration"}
+    styles = {"crit": "critical", "regen 500": "regeneration"}
     assert found.listed("style") == [style for word, style in styles.items() if word in prompt]
     assert found.not_understood == []

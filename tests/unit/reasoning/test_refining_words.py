@@ -207,7 +207,7 @@ def test_only_the_words_of_the_wish_are_spent_on_it(prompt: str, words: str, cov
         ("more crit damage", {"critical_damage"}, set()),
         ("higher crit multi, more crit chance", {"critical_chance", "critical_damage"}, set()),
         ("more life regen and more spirit", {"life_regeneration", "spirit"}, set()),
-        ("more life and more mana regen", set(), set()),
+        ("more life and more mana regen", {"mana_regeneration"}, set()),
         ("my boots have no movement speed", {"movement_speed"}, set()),
         ("not enough spirit", {"spirit"}, set()),
         ("I have no chaos resistance and no life regen", {"chaos_resistance", "life_regeneration"}, set()),
