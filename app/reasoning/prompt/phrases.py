@@ -170,7 +170,7 @@ def _excluded(page: Page, negation: int, start: int) -> list[Span]:
 
 
 def _end_of_trouble(page: Page, end: int) -> int:
-    """Return where what is to make no trouble ends ("no spirit issues", "chaos damage problems"): it is not ruled out."""
+    """Return where what is to make no trouble ends ("no spirit issues", "chaos damage problems"); none of it goes."""
     at = end
     for _ in range(2):
         if at >= len(page.words) or page.breaks(at - 1, at):
