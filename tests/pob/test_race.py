@@ -145,8 +145,9 @@ async def test_what_gear_will_see_to_does_not_decide(pob_path: Path, tmp_path: P
     for focus, shield in alike:
         assert shield.ehp > 1.2 * focus.ehp
         assert shield.score > focus.score
-    whole = [one for one in race.contenders if one.is_whole]
+    whole = [one for one in race.contenders if one.rung >= len(RUNGS)]
     assert len(whole) >= 2
+    assert all(one.is_whole for one in whole)
     for one in whole:
         measured = one.by_ascendancy
         assert len(measured) == 3
@@ -183,7 +184,7 @@ async def test_begun_attacks_are_judged_with_what_helps_them(pob_path: Path, tmp
     race, _ = await raced(pob_path, tmp_path, "cold build for bossing", level=28)
     assert race.winner is not None
     assert race.winner.draft is not None
-    assert race.winner.option.name.endswith("with quarterstaff")
+    assert race.winner.option.name.endswith(("with quarterstaff", "with spear and shield")), "no spell"
     assert len(race.winner.draft.groups) > 1
     assert any(one.option.name.endswith("with wand and focus") and one.is_whole for one in race.contenders)
 

@@ -424,7 +424,9 @@ _KEY = {
     "mana": "Mana", "Spirit": "Spirit", "armour": "Armour", "evasion rating": "Evasion", "evasion": "Evasion",
     "fire resistance": "FireResist", "cold resistance": "ColdResist", "lightning resistance": "LightningResist",
     "chaos resistance": "ChaosResist", "chance to block": "EffectiveBlockChance", "chance to evade": "EvadeChance",
-    "attacks per second": "Speed", "casts per second": "Speed",
+    "attacks per second": "Speed", "casts per second": "Speed", "chance of a critical hit": "CritChance",
+    "life regenerated per second": "LifeRegenRecovery", "mana regenerated per second": "ManaRegenRecovery",
+    "Energy Shield recharged per second": "EnergyShieldRecharge",
     "Strength": "Str", "Dexterity": "Dex", "Intelligence": "Int",
     "largest physical hit survived": "PhysicalMaximumHitTaken",
     "largest chaos hit survived": "ChaosMaximumHitTaken", "mana per use of the main skill": "ManaCost",
@@ -510,6 +512,9 @@ def _reached(reader: Reader, what: str) -> float | None:
     if what == "added movement speed":
         speed = reader.figure("EffectiveMovementSpeedMod")
         return None if speed is None else 100 * speed - 100
+    if what == "critical damage bonus":
+        times = reader.figure("CritMultiplier")
+        return None if times is None else 100 * times - 100
     keys = {"each elemental resistance": _ELEMENTS, "largest elemental hit survived": _HITS}.get(
         what, (_KEY.get(what, ""),)
     )
