@@ -96,7 +96,7 @@ _PARTS: tuple[tuple[str, tuple[Part, ...], tuple[Part, ...]], ...] = (
     (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,), (Part.ATTRIBUTES,)),
 )
 """What words name, what stays with it, and what alone may change where nothing else is to."""
-_PLACE = "|".join(pattern for pattern, *_ in (*_SLOTS, *(row for row in _PARTS if row[2])))
+_PLACE = "|".join([*(pattern for pattern, _ in _SLOTS), *(pattern for pattern, _, may in _PARTS if may)])
 _SOUGHT = re.compile(
     r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|anoint|spend|allocate)"
     r"(?: out)?"
