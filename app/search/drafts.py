@@ -332,10 +332,13 @@ def _measured(incumbent: Incumbent) -> DraftResult:
 
 
 async def _promised(work: DraftWork, incumbent: Incumbent) -> DraftResult:
-    """Return a draft and, of an attack, the score with what its damage becomes beside that of spells."""
+    """Return a draft and, of an attack, the score with what its damage becomes beside that of spells.
+
+    How builds grow was measured on Path of Building; of an engine that estimates it is not known.
+    """
     measured, facts = _measured(incumbent), by_id(await work.ctx.engine.facts.gems())
     fact = facts.get(work.ctx.plan.delivery.skill_id)
-    if fact is None or not is_attack(fact):
+    if fact is None or not is_attack(fact) or work.ctx.engine.version.estimate:
         return measured
     grown = {**incumbent.outputs, DPS: ATTACKS_GROW * measured.dps}
     return replace(measured, promise=round(incumbent.objective.score(grown), 6))

@@ -212,6 +212,14 @@ def _skills(reader: Reader, text: str, of: str) -> Faults:
     yield from _all_in(leaders | {name for g in reader.file.groups for name in g.gems} & reader.file.gems, text)
 
 
+def _taken(reader: Reader, text: str, of: str) -> Faults:
+    """Passives that a change brought: those that are named are allocated, of the others there are as many at least."""
+    names = [one for one in text.split(", ") if not one[0].isdigit()]
+    yield from _all_in({node.name for node in reader.file.nodes}, ", ".join(names))
+    if sum(int(number) for number in re.findall(r"\b(\d+) (?:more|small)", text)) > len(reader.file.nodes):
+        yield f"{text} is told, the file has {len(reader.file.nodes)} passives"
+
+
 def _main(reader: Reader, text: str, of: str) -> Faults:
     if text not in reader.file.main.gems:
         yield f"{text} is not the main skill: {reader.file.main.gems}"
@@ -461,7 +469,7 @@ def _asked(reader: Reader, text: str, of: str) -> Faults:
     yield from (_target if _TARGET.fullmatch(wish) else _named_wish)(reader, wish, nearest, mark == "✓")
 
 
-_REFINED = ("15% more ", "left as it is")
+_REFINED = ("15% more ", "more damage and effective hit points", "a main skill that is paid for", "left as it is")
 _GAINS = re.compile(r"([+-][\d.]+) % effective hit points, ([+-][\d.]+) % damage; \d+ changes?")
 
 
@@ -718,6 +726,7 @@ CHECKS: Mapping[str, tuple[str, Check]] = {
     "dps": (r"[\d,]+", _dps),
     "source": (r".+, [\w ]+: [\d,]+ per second \(\d+%\)", _source),
     "gems": (r".+?", _gems),
+    "taken": (r".+?", _taken),
     "main": (r".+?", _main),
     "supports": (r".+?", _supports),
     "name": (r".+?", _name),
