@@ -34,8 +34,8 @@ async def steps(bench: LlmBench, most: int = 6) -> tuple[int, Any]:
 @pytest.mark.parametrize(
     ("limit", "answered", "words"),
     [
-        ({"build_budget_tokens": 25_000}, 2, "25000 tokens"),
-        ({"build_budget_usd": "0.015"}, 1, "0.015 USD"),
+        ({"build_budget_tokens": 26_000}, 2, "26000 tokens"),
+        ({"build_budget_usd": "0.016"}, 1, "0.016 USD"),
         ({"build_budget_rounds": 3}, 3, "3 requests"),
         ({"build_budget_rounds": 0}, 0, "0 requests"),
     ],
