@@ -167,7 +167,7 @@ _DEAR = re.compile(
     r"\b(?:(?P<what>(?!(?:(?:my|the|this) )?(?:it|this|that|gear|items?|build|everything|all)\b)[a-z' ]{3,40}?)"
     r" (?:is|are) (?:way )?(?:too|so) (?:expensive|pricey|costly|dear)"
     rf"|(?:i )?(?:(?:can'?t|cannot|can not) (?:afford|buy|find)|{_NOT} (?:have|own))"
-    r" (?P<other>(?!it\b|any)[a-z' ]{3,40}?))(?=$|[.,;!?]| (?:and|but|yet)\b)",
+    r" (?P<other>(?!it\b|to\b|any)[a-z' ]{3,40}?))(?=$|[.,;!?]| (?:and|but|yet)\b)",
     re.I,
 )
 """What is not to be had: it is ruled out."""

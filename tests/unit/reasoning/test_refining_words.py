@@ -138,6 +138,7 @@ def test_how_much(prompt: str, gain: float, loss: float) -> None:
         ("it lacks mana", "more mana"),
         ("I don't have enough mana", "more mana"),
         ("I have no idea", "I have no idea"),
+        ("it does not have to be cheap", "it does not have to be cheap"),
         ("no curse please", "no curse please"),
         ("+1000 es", "1000 more es"),
         ("leave out the curse", "leave out the curse"),
