@@ -19,7 +19,7 @@ from app.model.names import SubProblemName
 from app.model.race import Contender, Race
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import AscendancyChoice, DraftFigures, SurvivabilityChoice
-from app.search.base import Plan, SearchContext, StageResult, plan_from
+from app.search.base import Plan, SearchContext, plan_from
 from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, usable
 from app.search.gear.pool import GearOption, SlotPool, has_room, plain_item, slot_pool, with_option, wording
 from app.search.incumbent import EPSILON, Incumbent
@@ -252,23 +252,22 @@ async def settled(work: DraftWork) -> DraftResult:
     """
     await work.panel.build(work.ctx.blueprint)
     ctx = replace(work.ctx, notes=changed(work.ctx.notes, gear_made=True))
-    whole = await _paid(ctx, await in_turn(ctx, [HELPING]))
+    whole = await _paid(replace(ctx, blueprint=(await HELPING(ctx)).blueprint))
     if len(work.ascendancies) < 2:
         return replace(await _judged(work, whole), is_whole=True)
     best, _, by_ascendancy = await _ascended(work, whole)
     return replace(await _judged(work, best.blueprint), by_ascendancy=by_ascendancy, is_whole=True)
 
 
-async def _paid(ctx: SearchContext, made: StageResult) -> Blueprint:
+async def _paid(ctx: SearchContext) -> Blueprint:
     """Return the begun build with supports that it can pay for: it was given them while it wore plain gear.
 
     An attack that costs more than comes back ranked below spells whose builds have half its damage.
     """
-    there = replace(ctx, blueprint=made.blueprint, notes=made.notes)
-    incumbent = await Incumbent.open(there)
+    incumbent = await Incumbent.open(ctx)
     if not incumbent.objective.shortfalls(incumbent.outputs)[Guard.SUSTAIN]:
-        return made.blueprint
-    return (await SUPPORTING(there)).blueprint
+        return ctx.blueprint
+    return (await SUPPORTING(ctx)).blueprint
 
 
 async def ascended(work: DraftWork) -> DraftResult:

@@ -439,6 +439,7 @@ _KEY = {
     "largest physical hit survived": "PhysicalMaximumHitTaken",
     "largest chaos hit survived": "ChaosMaximumHitTaken", "mana per use of the main skill": "ManaCost",
 }  # fmt: skip
+_MULTIPLIERS = {"added movement speed": "EffectiveMovementSpeedMod", "critical damage bonus": "CritMultiplier"}
 _ELEMENTS = ("FireResist", "ColdResist", "LightningResist")
 _HITS = ("FireMaximumHitTaken", "ColdMaximumHitTaken", "LightningMaximumHitTaken")
 _TARGET = re.compile(
@@ -517,11 +518,8 @@ def _worn_now(reader: Reader, text: str, of: str) -> Faults:
 def _reached(reader: Reader, what: str) -> float | None:
     if what == "damage per second":
         return sum(dps for *_, dps in reader.sources()) or None
-    if what == "added movement speed":
-        speed = reader.figure("EffectiveMovementSpeedMod")
-        return None if speed is None else 100 * speed - 100
-    if what == "critical damage bonus":
-        times = reader.figure("CritMultiplier")
+    if what in _MULTIPLIERS:
+        times = reader.figure(_MULTIPLIERS[what])
         return None if times is None else 100 * times - 100
     keys = {"each elemental resistance": _ELEMENTS, "largest elemental hit survived": _HITS}.get(
         what, (_KEY.get(what, ""),)

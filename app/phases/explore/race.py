@@ -390,7 +390,7 @@ def _going_on(race: Race, most: int) -> list[Contender]:
     def order(one: Contender) -> tuple[float, str]:
         return -(one.figures[-1].score if one.promise is None else one.promise), one.option.name
 
-    return sorted((one for one in race.running if one.figures), key=order)[:most]
+    return sorted(race.running, key=order)[:most]
 
 
 def _left_with(race: Race, left: Sequence[Contender]) -> Race:

@@ -318,9 +318,8 @@ def _covers(text: str) -> Callable[[str], bool]:
 
     def covers(words: str) -> bool:
         told = words.casefold()
-        asked = all(word in vocabulary().change_words for word in re.findall(r"[a-z]+", told)) and any(
-            c.isalpha() for c in told
-        )
+        is_said = any(letter.isalpha() for letter in told)
+        asked = is_said and vocabulary().change_words.issuperset(re.findall(r"[a-z]+", told))
         return asked or says_wish(words) or any(re.search(rf"\b{re.escape(told)}\b", wish) for wish in wishes)
 
     return covers
