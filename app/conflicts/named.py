@@ -14,7 +14,7 @@ from app.knowledge.weapons import OFF_HANDS, UNARMED, matches, word_of
 from app.knowledge.words import listing, phrase
 from app.model.blueprint import HAND_SLOTS, MAIN_HAND, SWAP_SLOTS, Gem
 from app.model.conflicts import Details, Suggestion
-from app.model.constraints import InvariantValue, as_list, shown
+from app.model.constraints import InvariantValue, as_list
 from app.model.facts import GemFact
 from app.model.names import Demand, SubProblemName
 
@@ -38,15 +38,16 @@ IDENTITY = frozenset(_OWN)
 
 
 def identity_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
-    """Return whether class, ascendancy, level or main skill is the one asked for."""
+    """Return whether class, ascendancy, level or main skill is the one asked for, or one of the skills asked for."""
     have: dict[str, str | int] = {
         "class": case.blueprint.class_name,
         "ascendancy": case.blueprint.ascendancy or "none",
         "level": case.level,
         "skill": case.main_skill,
     }
-    met = _same(value, have[name])
-    label, target = f"{name} {shown(value)}", value if isinstance(value, int) else shown(value)
+    met = any(_same(one, have[name]) for one in (value if isinstance(value, list) else [value]))
+    target = value if isinstance(value, int) else " or ".join(as_list(value))
+    label = f"{name} {target}"
     return WishVerdict(label, target, have[name], met, None if met else f"{name} {have[name]}", (_OWN[name],))
 
 

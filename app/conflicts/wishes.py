@@ -84,6 +84,9 @@ def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
         if not invariant.is_wished and invariant.field not in IDENTITY:
             continue
         check = CHECKS[invariant.field]
+        if INVARIANTS[invariant.field].count is Count.EITHER:
+            yield invariant, " or ".join(invariant.words), check(case, invariant.field, invariant.value)
+            continue
         values = invariant.value if isinstance(invariant.value, list) else [invariant.value]
         for index, value in enumerate(values):
             if value is not None:
@@ -93,7 +96,7 @@ def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
 
 def _subject(field: str, target: Reached) -> str:
     """Return what a wish's conflict is about: the constraint, and of several values which."""
-    return f"{field} {target}" if INVARIANTS[field].count is not Count.ONE else field
+    return f"{field} {target}" if INVARIANTS[field].count in (Count.SOME, Count.LIST) else field
 
 
 def demand_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:

@@ -20,6 +20,7 @@ _ALLOWED_CONTROLS = frozenset("\t\n\r")
 _NUMBER = re.compile(r"\D*(\d{1,9})\D*")
 _BETWEEN = re.compile(r"\s*(?:[,;/]|\band\b|\bor\b)\s*", re.I)
 _BETWEEN_NAMES = re.compile(r"\s*[,;/]\s*")
+_EITHER = re.compile(r"\s*(?:/|\bor\b)\s*", re.I)
 _NAMES = frozenset({Kind.NAME, Kind.PHRASE})
 """Kinds whose values may have an "and" of their own ("Hand of Wisdom and Action")."""
 _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
@@ -123,7 +124,7 @@ def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
     if constraint.kind is Kind.TARGET:
         asked = first_quantity(text)
         return value_of(constraint, text if asked is None else asked)
-    if constraint.count is Count.ONE:
+    if constraint.count in (Count.ONE, Count.EITHER):
         return value_of(constraint, text)
     between = _BETWEEN_NAMES if constraint.kind in _NAMES else _BETWEEN
     parts: list[str] = [part for part in between.split(text.strip()) if part]
@@ -135,11 +136,11 @@ def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
 def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:
     """Return the value with names as the engine writes them; None when it knows nothing like one of them.
 
-    A text that is no name as a whole is several, joined by "and" or "or".
+    A text that is no name as a whole is several, joined by "and" or "or"; main skills by "or" alone.
     """
-    if constraint.kind in _NAMES:
-        texts = as_list(value)
-        whole = [[text] if known_name(text, catalogue) else _BETWEEN.split(text) for text in texts]
+    if constraint.kind in _NAMES or constraint.kind is Kind.SKILL:
+        between = _EITHER if constraint.kind is Kind.SKILL else _BETWEEN
+        whole = [[text] if known_name(text, catalogue) else between.split(text) for text in as_list(value)]
         value = list(dict.fromkeys(part.strip() for parts in whole for part in parts if part.strip())) or value
     if constraint.kind is Kind.CLASS:
         names = [fact.name for fact in catalogue.classes]
@@ -159,7 +160,8 @@ def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalo
         if known is None and (best is None or best[1] < _LIKE):
             return None
         found.append(known if known is not None else best[0] if best is not None else text)
-    return found if constraint.count is Count.LIST else found[0]
+    found = list(dict.fromkeys(found))
+    return found if constraint.count is Count.LIST or len(found) > 1 else found[0]
 
 
 def known_name(text: str, catalogue: Catalogue) -> str | None:

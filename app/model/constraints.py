@@ -36,6 +36,7 @@ class Count(StrEnum):
 
     ONE = "one"
     SOME = "one, or a list of several"
+    EITHER = "one, or a list of several of which one is wanted"
     LIST = "a list"
 
 
@@ -121,7 +122,7 @@ def _target(name: str, meaning: str, figure: Figure) -> InvariantType:
 _TABLE = (
     InvariantType("class", Kind.CLASS, "the character's class"),
     InvariantType("ascendancy", Kind.ASCENDANCY, "its ascendancy; the class follows from it"),
-    InvariantType("skill", Kind.SKILL, "the main skill"),
+    InvariantType("skill", Kind.SKILL, "the main skill; of several the one that is measured best", Count.EITHER),
     InvariantType("with", Kind.NAME, "what else it has: skills, supports, passives, items", Count.LIST, kept=True),
     InvariantType("damage_type", Kind.WORD, "what it deals", Count.SOME, words="damage_types"),
     InvariantType("style", Kind.WORD, "how it is played", Count.SOME, words="styles", kept=True),
@@ -248,6 +249,10 @@ class InvariantSet(Model):
         """Say whether the user set the field."""
         found = self.find(field)
         return found is not None and found.provenance is Provenance.EXPLICIT
+
+    def is_settled(self, field: str) -> bool:
+        """Say whether the user set the field and left no choice: of several main skills one is to be found."""
+        return self.is_explicit(field) and (INVARIANTS[field].count is not Count.EITHER or len(self.listed(field)) < 2)
 
     def text(self, field: str, default: str = "") -> str:
         """Return the field as text, or the default when it is absent."""

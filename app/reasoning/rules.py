@@ -77,13 +77,13 @@ class RulesReasoner:
         brief = await Brief.of(ctx, bases=True, nodes=True)
         wanted = dependencies_for(
             ascendancy_named=brief.explicit("ascendancy"),
-            skill_named=brief.explicit("skill"),
+            skill_named=brief.invariants.is_settled("skill"),
         )
         depends_on, broken = without_cycles(wanted)
         subs: dict[SubProblemName, SubProblem] = {}
         for name, kind in QUESTIONS.items():
             asked = SubProblem(name=name, depends_on=depends_on[name])
-            answered = kind.answered_by is not None and brief.explicit(kind.answered_by)
+            answered = kind.answered_by is not None and brief.invariants.is_settled(kind.answered_by)
             subs[name] = asked.explore().decide(kind.decide(brief)) if answered else asked
         return Decomposition(subs, tuple(broken))
 

@@ -553,7 +553,7 @@ def _named_wish(reader: Reader, wish: str, reached: str, met: bool) -> Faults:
         if (have[word] == what) is not met or have[word] not in reached:
             yield f"the file has {have[word]}"
     elif word == "skill":
-        if any(name.startswith(what) for name in file.main.gems) is not met:
+        if any(name.startswith(one) for name in file.main.gems for one in what.split(" or ")) is not met:
             yield f"the main skill is {file.main.gems}"
     elif word == "with":
         known = {name.casefold() for name in file.everything}

@@ -117,20 +117,18 @@ def _is_due(state: BuildState, invariants: InvariantSet) -> bool:
 def ways_of(state: BuildState, invariants: InvariantSet) -> list[Option]:
     """Return what was decided and the alternatives that really are other ways, at most as many as the budget allows.
 
-    A skill that the user named is not up for comparison, only what to hold while using it.
+    Skills that the user named are up for comparison among themselves alone, one that was with what to hold for it.
     """
     decision = state.sub_problems[Q.DAMAGE_DELIVERY].decision
     if decision is None:
         return []
     first = Option(name=decision.name, choice=decision.choice, reason=decision.reason)
-    named = invariants.is_explicit("skill")
-    skill = getattr(decision.choice, "skill_id", "")
+    named = set(invariants.listed("skill")) if invariants.is_explicit("skill") else set()
     ways: dict[tuple[object, ...], Option] = {}
     for option in [first, *decision.alternatives]:
-        if isinstance(option.choice, DeliveryChoice) and (option.choice.skill_id == skill or not named):
-            ways.setdefault(
-                (option.choice.skill_id, tuple(option.choice.weapon_types[:1]), option.choice.off_hand), option
-            )
+        choice = option.choice
+        if isinstance(choice, DeliveryChoice) and (option is first or not named or choice.skill_name in named):
+            ways.setdefault((choice.skill_id, tuple(choice.weapon_types[:1]), choice.off_hand), option)
     return list(ways.values())[:VARIANTS]
 
 

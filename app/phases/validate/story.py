@@ -155,7 +155,7 @@ def _delivery(case: Case, decision: Decision) -> Built:
     held = [items[slot].base for slot in HAND_SLOTS if slot in items]
     kinds = {word_of(base) for name in held if (base := case.bases.get(name)) is not None} or {UNARMED}
     dps = "no rate that the engine calculates" if case.stats.dps is None else f"{case.stats.dps:,.0f} damage per second"
-    why = "It was asked for. " if case.asked("skill") else f"{_became(case, decision.reason)} "
+    why = "It was asked for. " if case.invariants.is_settled("skill") else f"{_became(case, decision.reason)} "
     if isinstance(choice, DeliveryChoice) and choice.skill_name != case.main_skill:
         why = f"{choice.skill_name} was decided on, the file has {case.main_skill}. "
     elif isinstance(choice, DeliveryChoice) and choice.weapon_types and kinds.isdisjoint(choice.weapon_types):

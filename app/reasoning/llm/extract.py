@@ -147,6 +147,8 @@ def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
     constraint = INVARIANTS[new.field]
     if constraint.kind is Kind.TARGET:
         return None  # a number that stands in the prompt needs no interpretation
+    if constraint.count is Count.EITHER and set(as_list(new.value)) < set(as_list(old.value)):
+        return None  # of several skills that were named none is lost
     if constraint.kept:
         words = dict(zip(as_list(new.value), new.words or [""] * len(as_list(new.value)), strict=True))
         words |= dict(zip(as_list(old.value), old.words or [""] * len(as_list(old.value)), strict=True))
@@ -170,7 +172,8 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
             names = [name for fact in catalogue.classes for name in fact.ascendancies]
             return named(str(value), by_phrase(names, names), "ascendancy")
         case Kind.SKILL:
-            return _skill(str(value), catalogue)
+            skills = list(dict.fromkeys(_skill(name, catalogue) for name in as_list(value)))
+            return skills if len(skills) > 1 else skills[0]
         case Kind.NAME:
             return [_thing(name, catalogue) for name in as_list(value)]
     if isinstance(value, list) and value and constraint.count is Count.ONE:

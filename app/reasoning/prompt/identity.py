@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.gems import ELEMENTS, attributes_of, can_be_main, damage_types_of, is_minion, is_spell
@@ -27,6 +27,10 @@ _BEFORE_EARLY = re.compile(
 _BEHIND_EARLY = re.compile(
     r"(?:early|at first|first|until|till|while levell?ing|(?:for|during) (?:the )?(?:levell?ing|campaign|acts|start))\b"
 )
+
+_OR = frozenset({"or", "vs", "versus", "oder", "ou"})
+_EITHER = _OR | {"either", "maybe", "perhaps", "even", "rather", "the", "a"}
+"""Words between main skills of which one is wanted."""
 
 
 def _is_for_the_way(reading: PromptReading, span: Span) -> bool:
@@ -66,10 +70,12 @@ class Identity:
         mains = [pair for pair in named if can_be_main(pair[0])]
         # a skill that prepares another one is the main skill only where nothing else is
         mains.sort(key=lambda pair: pair[0].name in self._taste.helpers)
-        if mains:
-            self._draft.explicit("skill", mains[0][0].name, mains[0][1])
-        others = [(gem.name, span) for gem, span in named if gem.name != self._draft.get("skill")]
-        things = [pair for pair in self._reading.of("with") if pair[0] != self._draft.get("skill")]
+        either = self._either(mains)
+        if either:
+            self._draft.quoted("skill", [(gem.name, span) for gem, span in either])
+        taken = {*as_list(self._draft.get("skill")), *(gem.name for gem, _ in either if len(either) > 1)}
+        others = [(gem.name, span) for gem, span in named if gem.name not in taken]
+        things = [pair for pair in self._reading.of("with") if pair[0] not in taken]
         if others or things:
             self._draft.quoted("with", sorted([*others, *things], key=lambda pair: pair[1].start))
         if others:
@@ -89,16 +95,40 @@ class Identity:
                 assumed = "the skill that fits the rest best"
                 self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
 
+    def _either(self, mains: Sequence[tuple[GemFact, Span]]) -> list[tuple[GemFact, Span]]:
+        """Return the first of the main skills with those between which the choice is left: "X, Y or Z"."""
+        return next((run for run in self._runs(mains) if mains[0] in run), []) if mains else []
+
+    def _runs(self, mains: Sequence[tuple[GemFact, Span]]) -> list[list[tuple[GemFact, Span]]]:
+        """Return the main skills as they stand in the prompt; those that an "or" joins, and commas before it, are one.
+
+        "Spark, Arc or Comet, Fireball" leaves the choice between three and names a fourth.
+        """
+        texts = [word.text for word in self._reading.words]
+        chains: list[list[tuple[GemFact, Span]]] = []
+        joined: list[int] = []  # so many of each chain are up to its last "or"
+        for pair in sorted(mains, key=lambda pair: pair[1].start):
+            between = set(texts[chains[-1][-1][1].end : pair[1].start]) if chains else set()
+            if not chains or not between <= _EITHER:
+                chains.append([])
+                joined.append(1)
+            chains[-1].append(pair)
+            joined[-1] = len(chains[-1]) if between & _OR else joined[-1]
+        runs: list[list[tuple[GemFact, Span]]] = []
+        for chain, size in zip(chains, joined, strict=True):
+            runs += [chain[:size], *([pair] for pair in chain[size:])]
+        return runs
+
     def _skills_of_the_finished(self) -> list[tuple[GemFact, Span]]:
         """Return the named skills but those for the way there, which only lead to another main skill."""
         named = [(gem, span) for name, span in self._reading.of("skill") if (gem := self._catalogue.skill(name))]
-        mains = [pair for pair in named if can_be_main(pair[0])]
-        early = [pair for pair in mains if _is_for_the_way(self._reading, pair[1])]
-        if len(early) == len(mains):
+        runs = self._runs([pair for pair in named if can_be_main(pair[0])])
+        early = [run for run in runs if any(_is_for_the_way(self._reading, span) for _, span in run)]
+        if len(early) == len(runs):
             return named
-        for gem, _ in early:
+        for gem, _ in (pair for run in early for pair in run):
             self._draft.assume(_ON_THE_WAY.format(gem.name))
-        return [pair for pair in named if pair not in early]
+        return [pair for pair in named if not any(pair in run for run in early)]
 
     def _foreign_skill(self, entry: Foreign, span: Span) -> None:
         known = [gem for name in entry.skills if (gem := self._catalogue.skill(name))]
@@ -235,11 +265,12 @@ class Identity:
                 self._draft.infer("ascendancy", name, f'"{span.quote}" points to it')
 
     def _ascendancy_of_skill(self) -> None:
-        """Take the ascendancy that alone grants the skill that was named: Concoctions are the Pathfinder's."""
-        gem = self._catalogue.skill(str(self._draft.get("skill") or ""))
-        for name in self._catalogue.granting(gem) if gem is not None else []:
-            if self._belongs(name) and not self._draft.has("ascendancy"):
-                self._draft.infer("ascendancy", name, f"only a passive of it grants {self._draft.get('skill')}")
+        """Take the ascendancy that alone grants the skills that were named: Concoctions are the Pathfinder's."""
+        granting = [self._catalogue.granting(gem) for gem in self._gems("skill")]
+        for name in granting[0] if granting else []:
+            if self._belongs(name) and all(name in owners for owners in granting) and not self._draft.has("ascendancy"):
+                skills = " and ".join(as_list(self._draft.get("skill")))
+                self._draft.infer("ascendancy", name, f"only a passive of it grants {skills}")
 
     def _belongs(self, ascendancy: str) -> bool:
         fact = self._catalogue.class_named(str(self._draft.get("class")))
@@ -265,17 +296,18 @@ class Identity:
         self._draft.drop("damage_type")
 
     def _damage_type(self) -> None:
-        names = [*as_list(self._draft.get("skill")), *as_list(self._draft.get("with"))]
-        gem = next((gem for name in names if (gem := self._catalogue.skill(name))), None)
+        dealing = self._gems("skill") or self._gems("with")[:1]
+        own = list(dict.fromkeys(kind for gem in dealing for kind in damage_types_of(gem)))
         for entry, span in self._foreign:
-            if entry.damage_type and not (gem is not None and damage_types_of(gem)):
+            if entry.damage_type and not own:
                 self._draft.infer("damage_type", entry.damage_type, f'"{span.quote}" dealt it')
             if entry.style:
                 self._draft.infer("style", entry.style, f'"{span.quote}" was played like that')
             if entry.weapon:
                 self._draft.infer("weapon", entry.weapon, f'"{span.quote}" points to it')
-        if gem is not None and (own := damage_types_of(gem)):
-            self._draft.infer("damage_type", own[0] if len(own) == 1 else own, f"{gem.name} deals it")
+        if own:
+            reason = f"{dealing[0].name} deals it" if len(dealing) == 1 else "the skills that were named deal it"
+            self._draft.infer("damage_type", own[0] if len(own) == 1 else own, reason)
         taste = self._taste.classes.get(str(self._draft.get("class")))
         usual = self._usual_of_minions(taste) or (taste.damage_types[0] if taste else "physical")
         self._draft.put("damage_type", usual, Provenance.DEFAULT, "no damage type was named; the class often deals it")

@@ -228,7 +228,7 @@ def _guess(words: Sequence[str], lexicon: Lexicon) -> tuple[str, float] | None:
 def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon) -> bool:
     """Say whether the words can stand for the name; a word with a meaning of its own hardly can for one of it."""
     parts = name.split()
-    if words[0][0] != parts[0][0]:
+    if words[0][0] != parts[0][0] or ("or" in words and "or" not in parts):  # "x or y" is no name of both
         return False
     sides = [" ".join(side) in lexicon.terms for side in (words[:-1], words[1:])] if len(words) > 1 else []
     if any(sides):  # a phrase and its neighbour mean themselves, two phrases whatever they are like ("lightning spark")

@@ -90,9 +90,14 @@ class Brief:
         return Exclusions.of(self.listed("exclude"), vocabulary())
 
     @cached_property
+    def skills(self) -> list[GemFact]:
+        """The skills of which the user wants one as the main skill; empty when none was named."""
+        return [gem for name in self.listed("skill") if (gem := self.catalogue.skill(name)) is not None]
+
+    @property
     def skill(self) -> GemFact | None:
-        """The main skill that was asked for, or None."""
-        return self.catalogue.skill(self.invariants.text("skill")) if self.invariants.get("skill") else None
+        """The main skill that was asked for, or None, also where one of several was."""
+        return self.skills[0] if len(self.skills) == 1 else None
 
     def listed(self, field: str) -> list[str]:
         """Return a constraint of one or several words as a list of words."""

@@ -91,9 +91,9 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
 
         def is_another_skill(option: Option) -> bool:
             assert isinstance(option.choice, DeliveryChoice)
-            return brief.skill is not None and option.choice.skill_id != brief.skill.id
+            return bool(brief.skills) and option.choice.skill_id not in {gem.id for gem in brief.skills}
 
-        provenance = Provenance.EXPLICIT if brief.explicit("skill") else Provenance.INFERRED
+        provenance = Provenance.EXPLICIT if brief.invariants.is_settled("skill") else Provenance.INFERRED
         options = measured_first(brief, [first, *rest])
         return self.choose(brief, options, provenance, banned=is_banned, forbidden=is_another_skill)
 
@@ -117,8 +117,8 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
     def settle(self, answer: DeliveryAnswer, brief: Brief, usual: Decision) -> tuple[str, Choice]:
         """Refuse what does not exist, does not fit, was ruled out, or what the newest conflict asks to change."""
         gem = _usable(answer.skill, brief)
-        if brief.skill is not None and brief.explicit("skill") and gem.id != brief.skill.id:
-            raise LlmBadOutput(f"the user asked for {brief.skill.name}")
+        if brief.skills and brief.explicit("skill") and gem not in brief.skills:
+            raise LlmBadOutput(f"the user asked for {_either(brief)}")
         if not can_be_main(gem):
             raise LlmBadOutput(f"{gem.name} cannot be the main skill: it deals no damage that is calculated")
         of_minions = bool(OF_MINIONS & set(brief.listed("style"))) and brief.explicit("style")
@@ -182,16 +182,20 @@ def _able(brief: Brief, wanted: Details) -> set[str]:
 
 
 def _ranked(brief: Brief) -> list[Judgement]:
-    """Return the skills that the build could be made around, best first; the skill asked for stands alone in front."""
-    asked = brief.skill
+    """Return the skills that the build could be made around, best first; those asked for stand in front."""
+    asked = {gem.id for gem in brief.skills}
     fitting = [gem for gem in brief.catalogue.active if can_be_main(gem) and not brief.exclusions.gem(gem)]
     reachable = [gem for gem in fitting if level_required(gem) <= brief.demands.level] or fitting
-    wants_minions = bool(OF_MINIONS & set(brief.listed("style"))) or (asked is not None and is_minion(asked))
+    wants_minions = bool(OF_MINIONS & set(brief.listed("style"))) or any(map(is_minion, brief.skills))
     of_kind = [gem for gem in reachable if is_minion(gem) == wants_minions] or reachable or list(brief.catalogue.active)
     judged = sorted((judge(brief, gem) for gem in of_kind), key=lambda j: (-j.total, j.gem.id))
-    if asked is None:
-        return judged
-    return [judge(brief, asked), *(j for j in judged if j.gem.id != asked.id)]
+    named = sorted((judge(brief, gem) for gem in brief.skills), key=lambda j: (-j.total, j.gem.id))
+    return [*named, *(j for j in judged if j.gem.id not in asked)]
+
+
+def _either(brief: Brief) -> str:
+    """Return the main skills that were asked for, in words."""
+    return " or ".join(gem.name for gem in brief.skills)
 
 
 RIDDEN = frozenset({"Rhoa Mount"})
@@ -201,13 +205,16 @@ RIDDEN = frozenset({"Rhoa Mount"})
 def ways(brief: Brief, most: int) -> list[Option]:
     """Return up to `most` skills with what to hold that the user's words allow, those that fit best first.
 
-    Words cut the field: damage type, weapon and style that were asked for are had by all that start, or as much of it
-    as any skill has. Where there are fewer skills, further things to hold for the best of them join in. Left out is
-    what would win by a figure that nobody plays: monsters that must first be found, skills that wait for Glory or get
-    too hot; and objects that must be broken, companions that are ridden, skills that only an item grants, and what is
-    awkward to use, unless players of the class are known to build on it.
+    Of several main skills that were named those start and no other. Words cut the field: damage type, weapon and style
+    that were asked for are had by all that start, or as much of it as any skill has. Where there are fewer skills,
+    further things to hold for the best of them join in. Left out is what would win by a figure that nobody plays:
+    monsters that must first be found, skills that wait for Glory or get too hot; and objects that must be broken,
+    companions that are ridden, skills that only an item grants, and what is awkward to use, unless players of the class
+    are known to build on it.
     """
     fitting, named = _as_asked(brief, _nearest(brief)), brief.explicit("weapon")
+    if brief.skills:
+        fitting = [one for one in _ranked(brief) if one.gem in brief.skills]
     offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]
     if named:  # one skill can be used with all that was asked for, another with a part of it
         hands = max((asked_in(brief, held[0]) for _, held in offered), default=0)
@@ -274,8 +281,9 @@ def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | N
     reason = f"{gem.name} with {setup.text} is a {kinds} skill that suits the {owner} and {goal}."
     if is_minion(gem) and not brief.explicit("skill"):
         reason = f"{gem.name}: minions that suit the {owner}; {setup.text} strengthen them."
-    elif brief.explicit("skill") and brief.skill is not None and brief.skill.id == gem.id:
-        reason = f"You asked for {gem.name}; with {setup.text} it deals {kinds} damage."
+    elif brief.explicit("skill") and gem in brief.skills:
+        which = "it" if brief.skill is not None else gem.name
+        reason = f"You asked for {_either(brief)}; with {setup.text} {which} deals {kinds} damage."
     choice = DeliveryChoice(
         skill_id=gem.id,
         skill_name=gem.name,

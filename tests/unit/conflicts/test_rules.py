@@ -13,7 +13,7 @@ from app.conflicts.table import RULES, find_conflicts, related
 from app.model.base import changed
 from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
 from app.model.conflicts import BuildConflict, Details, Evidence
-from app.model.constraints import Invariant, InvariantSet
+from app.model.constraints import Invariant, InvariantSet, InvariantValue
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
 from app.model.demands import floors_for
 from app.model.facts import BaseFact, GemFact, NodeFact, UniqueFact
@@ -616,11 +616,13 @@ def test_engine_warnings_block_unless_they_have_a_rule_of_their_own(
         ("ascendancy", "Chronomancer", False),
         ("skill", "spark", True),
         ("skill", "Comet", False),
+        ("skill", ["Comet", "Spark"], True),
+        ("skill", ["Comet", "Arc"], False),
         ("level", 90, True),
         ("level", 91, False),
     ],
 )
-def test_the_build_is_the_one_asked_for(case: MakeCase, field: str, value: str | int, kept: bool) -> None:
+def test_the_build_is_the_one_asked_for(case: MakeCase, field: str, value: InvariantValue, kept: bool) -> None:
     asked = Invariant(field=field, value=value, provenance=Provenance.EXPLICIT, reason="prompt")
     found = verdicts(case(invariants=InvariantSet(invariants=[asked])))
     assert found == ({} if kept else {f"invariant_violated/{field}": BLOCKING})

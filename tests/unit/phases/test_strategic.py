@@ -119,3 +119,10 @@ async def test_only_a_strategic_build_compares_and_only_once() -> None:
 def test_a_skill_that_the_user_named_is_not_up_for_comparison() -> None:
     assert [way.name for way in ways_of(asked(), InvariantSet())] == ["x", "bolt"]
     assert [way.name for way in ways_of(asked(), NAMED)] == ["x"]
+
+
+def test_skills_between_which_the_user_leaves_the_choice_are_compared() -> None:
+    (named,) = NAMED.invariants
+    for names, ways in ((["Zap", "Bolt"], ["x", "bolt"]), (["Zap", "Other"], ["x"])):
+        several = InvariantSet(invariants=[changed(named, value=names)])
+        assert [way.name for way in ways_of(asked(), several)] == ways

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.errors import LlmBadOutput
 from app.model.names import Provenance, SubProblemName, SubProblemStatus
 from app.model.record import BuildRequest
 from app.model.state import BuildState
@@ -19,8 +20,9 @@ from app.model.sub_problems import (
     SustainChoice,
 )
 from app.reasoning.base import ReasoningContext
+from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.damage_delivery import ways
+from app.reasoning.questions.damage_delivery import DeliveryAnswer, ways
 from app.reasoning.rules import RulesReasoner
 from tests.fakes.engine import FactsEngine, skill, small_facts
 from tests.unit.reasoning.planning import decision, plan
@@ -77,6 +79,25 @@ async def test_every_way_that_is_raced_holds_what_was_asked_for(prompt: str, ask
     choices = [one.choice for one in ways(brief, 100) if isinstance(one.choice, DeliveryChoice)]
     assert choices
     assert all(asked in (*one.weapon_types, one.off_hand) for one in choices)
+
+
+async def test_of_several_skills_that_were_named_each_is_raced_and_no_other(world: FactsEngine) -> None:
+    request = BuildRequest(prompt="arc or frostbolt")
+    found = await RulesReasoner().extract(request, world)
+    assert found.get("skill") == ["Arc", "Frostbolt"]
+    brief = await Brief.of(ReasoningContext(request, found, BuildState(), world), bases=True, nodes=True)
+    named = [one.choice.skill_name for one in ways(brief, 100) if isinstance(one.choice, DeliveryChoice)]
+    assert set(named) == {"Arc", "Frostbolt"}
+    assert len(named) > len(set(named)), "each with further things to hold"
+    ctx = await plan("arc or frostbolt", world)
+    chosen = decision(ctx, Q.DAMAGE_DELIVERY)
+    assert chosen.provenance is Provenance.INFERRED
+    assert isinstance(chosen.choice, DeliveryChoice)
+    assert chosen.choice.skill_name in {"Arc", "Frostbolt"}
+    assert chosen.reason.startswith("You asked for Arc or Frostbolt; ")
+    other = DeliveryAnswer.model_validate({"skill": "Spark", "reason": "it is faster", "rejected": []})
+    with pytest.raises(LlmBadOutput, match="asked for Arc or Frostbolt"):
+        QUESTIONS[Q.DAMAGE_DELIVERY].settle(other, brief, chosen)
 
 
 async def test_every_way_that_is_raced_is_of_all_kinds_that_were_asked_for() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.knowledge.catalogue import Catalogue
+from app.knowledge.gems import damage_types_of
 from app.knowledge.values import answer_of, words_of
 from app.model.constraints import INVARIANTS, Count, InvariantSet, InvariantValue, Kind
 from app.model.names import GearTier, Provenance
@@ -344,6 +345,7 @@ def test_a_field_of_the_request_wins_over_an_override(catalogue: Catalogue) -> N
         ("spark early then comet", "Comet", "Spark"),
         ("start as spark until 60 then comet", "Comet", "Spark"),
         ("level with spark", "Spark", None),
+        ("level with spark or arc, then comet", "Comet", "Arc"),
     ],
 )
 def test_a_skill_for_the_way_is_no_part_of_the_finished_build(
@@ -352,8 +354,41 @@ def test_a_skill_for_the_way_is_no_part_of_the_finished_build(
     found = understood(prompt, catalogue)
     assert found.get("skill") == main
     assert found.get("with") is None
-    told = [sentence for sentence in found.assumptions if "for the way there" in sentence]
-    assert [sentence.split(" is ")[0] for sentence in told] == ([early] if early else [])
+    told = [sentence.split(" is ")[0] for sentence in found.assumptions if "for the way there" in sentence]
+    assert told[-1:] == ([early] if early else [])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "skills", "beside"),
+    [
+        ("arc or spark, whichever is better", ["Arc", "Spark"], []),
+        ("which is better for mapping: lightning arrow, spark or the arc?", ["Lightning Arrow", "Spark", "Arc"], []),
+        ("comet vs frostbolt sorceress", ["Comet", "Frostbolt"], []),
+        ("arc or spark, fireball", ["Arc", "Spark"], ["Fireball"]),
+        ("arc, spark", "Arc", ["Spark"]),
+        ("arc with spark or fireball", "Arc", ["Spark", "Fireball"]),
+        ("spark but not arc or comet", "Spark", []),
+        ("essence drain or contagion", ["Essence Drain", "Contagion"], []),
+    ],
+)
+def test_of_several_main_skills_the_choice_is_left(
+    prompt: str, skills: str | list[str], beside: list[str], catalogue: Catalogue
+) -> None:
+    """Found with "arc or spark, whichever is better": Spark went along, and nothing was compared."""
+    found = understood(prompt, catalogue)
+    assert (found.get("skill"), found.listed("with")) == (skills, beside)
+    assert found.is_settled("skill") is isinstance(skills, str)
+    if not beside:
+        types = {kind for name in found.listed("skill") for kind in damage_types_of(catalogue.skill(name))}
+        assert set(found.listed("damage_type")) == types
+
+
+def test_a_skill_that_the_request_sets_leaves_no_choice(catalogue: Catalogue) -> None:
+    request = BuildRequest(prompt="arc or spark or comet", overrides={"skill": "Spark"})
+    found = extract_from(request, catalogue)
+    assert (found.get("skill"), found.get("with")) == ("Spark", None)
+    several = extract_from(BuildRequest(prompt="a build", overrides={"skill": ["spark", "arc"]}), catalogue)
+    assert several.get("skill") == ["Spark", "Arc"]
 
 
 @pytest.mark.parametrize("words", ["other than", "apart from", "different from"])
