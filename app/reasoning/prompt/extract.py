@@ -44,7 +44,8 @@ def settle_request(draft: Draft, request: BuildRequest, catalogue: Catalogue) ->
         draft.drop("ascendancy")
 
 
-_CLOSE_ENOUGH = 60.0
+_CLOSE_ENOUGH = 70.0
+"""Likeness in percent from which a name may have been meant; words that share nothing with one reach 68."""
 
 
 async def extract(request: BuildRequest, engine: Engine) -> InvariantSet:

@@ -20,6 +20,8 @@ _LEVEL = re.compile(
 _BUDGET = re.compile(
     r"(?P<amount>\d{1,6}(?:[.,]\d+)?) ?(?P<coin>div(?:ine)?s?(?: orbs?)?|ex(?:alt(?:ed)?)?s?(?: orbs?)?)\b"
 )
+_COUNTED = re.compile(r"\b(?:\d{1,2}|one|two|three|four|five) (?:buttons?|skills?|keys?)\b")
+"""So many there may be: nothing keeps to a number."""
 _ARTICLES = frozenset(
     {"any", "the", "a", "an", "using", "of", "use", "uses", "more", "to", "play", "playing", "wear", "wearing", "have",
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need"}
@@ -91,6 +93,10 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     targets = read_targets(page)
     exclusions = _exclusions(page)
     spans = [*budget, *_phrases(page)]
+    for match in _COUNTED.finditer(page.text):
+        start, end = page.covering(*match.span())
+        if page.free(start, end):
+            page.strange.update(range(start, end))
     free = [word.text for i, word in enumerate(page.words) if i not in page.used]
     unknown = [word for word in free if len(word) >= 3 and not word.isdigit() and word not in lexicon.known_words]
     for span in spans:

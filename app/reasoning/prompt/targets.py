@@ -47,6 +47,7 @@ _WORDED = dict.fromkeys(
 ) | {"positive": 1.0}
 """What a resistance is when a word stands for its figure; what is positive is 1 % or more, as it is whole."""
 _ELEMENTS = ("fire", "cold", "lightning", "chaos")
+_SHORT_ELEMENTS = {one: one for one in _ELEMENTS} | {"light": "lightning", "lite": "lightning"}
 _NEAR = 6
 """How many words may stand between a figure and what it is a figure of."""
 _LONGEST = 4
@@ -201,7 +202,7 @@ def _named(page: Page, start: int, amount: _Amount | None) -> _Named | None:
         can_be = tuple(name for name in names if amount is None or _can_be(name, amount))
         if can_be:
             return _Named(start, end, can_be, group=names == _ATTRIBUTES)
-    return _several_resistances(page, start)
+    return _several_resistances(page, start) or _listed_resistance(page, start)
 
 
 def _several_resistances(page: Page, start: int) -> _Named | None:
@@ -215,6 +216,21 @@ def _several_resistances(page: Page, start: int) -> _Named | None:
             at += 1
     generic = at < len(page.words) and "elemental_resistances" in page.lexicon.targets.get(page.words[at].text, ())
     return _Named(start, at + 1, tuple(names), group=True) if generic and len(names) > 1 else None
+
+
+def _listed_resistance(page: Page, start: int) -> _Named | None:
+    """Read "fire" in "80 fire, 80 cold and 60 chaos res": amounts of elements of which the last says what they are."""
+    words = [word.text for word in page.words]
+    at = start
+    while at < len(words) and words[at] in _SHORT_ELEMENTS:
+        after = at + 1 + (words[at + 1 : at + 2] == ["and"])
+        if not words[after : after + 1] or not words[after].isdigit():
+            break
+        at = after + 1
+    generic = at + 1 < len(words) and "elemental_resistances" in page.lexicon.targets.get(words[at + 1], ())
+    if at == start or words[at] not in _SHORT_ELEMENTS or not generic or not page.free(start, start + 1):
+        return None
+    return _Named(start, start + 1, (f"{_SHORT_ELEMENTS[words[start]]}_resistance",))
 
 
 def _figure(name: str) -> Figure:

@@ -426,3 +426,28 @@ def test_figures_of_critical_hits_regeneration_and_all_attributes(
     styles = {"crit": "critical", "regen 500": "regeneration"}
     assert found.listed("style") == [style for word, style in styles.items() if word in prompt]
     assert found.not_understood == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "figures"),
+    [
+        ("80 fire 70 cold 60 light 50 chaos res", {"fire": 80, "cold": 70, "lightning": 60, "chaos": 50}),
+        ("75% fire, 60% cold and 40 chaos resistance", {"fire": 75, "cold": 60, "chaos": 40}),
+        ("80 fire res", {"fire": 80}),
+        ("80 fire 70 cold", {}),
+    ],
+)
+def test_resistances_in_a_list_are_told_apart(prompt: str, figures: dict[str, float], catalogue: Catalogue) -> None:
+    found = understood(f"monk, {prompt}", catalogue)
+    known = {element: found.get(f"{element}_resistance") for element in ("fire", "cold", "lightning", "chaos")}
+    assert {element: value for element, value in known.items() if value is not None} == figures
+    assert not (figures and found.is_explicit("damage_type"))
+
+
+@pytest.mark.parametrize("word", ["purple", "showcase", "discharge"])
+def test_a_word_like_no_name_is_none(word: str, catalogue: Catalogue) -> None:
+    """Found with "showcase build": it was a crossbow's Shockburst Rounds."""
+    found = understood(f"{word} build", catalogue)
+    assert found.get("skill") is None
+    assert found.question is not None
+    assert found.question.field == "class"
