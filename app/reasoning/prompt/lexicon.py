@@ -146,7 +146,8 @@ def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Me
     for text, name in words.skill_aliases.items():
         gem = catalogue.skill(name)
         yield text, ("missing", name) if gem is None else ("skill", gem.name)
-    yield from ((text, ("neutral", text)) for text in (*words.neutral, *_resisted(words), *_suffered(words)))
+    neutral = (*words.neutral, *_resisted(words), *_suffered(words), *_lessened(words))
+    yield from ((text, ("neutral", text)) for text in neutral)
     for text in words.foreign:
         yield text, ("foreign", text)
 
@@ -155,6 +156,12 @@ def _resisted(words: Vocabulary) -> Iterator[str]:
     """Yield what names a resistance or a hit; without a figure it is nothing, and no damage of the type."""
     for name in (one for one in words.targets if one.endswith(("_resistance", "_hit"))):
         yield from (text for text in words.targets[name] if " " in text)
+
+
+def _lessened(words: Vocabulary) -> Iterator[str]:
+    """Yield what asks for less of a way to play: no wish for it, and none that can be met."""
+    for texts in words.styles.values():
+        yield from (f"{word}{text}" for text in texts if " " not in text for word in LESS)
 
 
 def _suffered(words: Vocabulary) -> Iterator[str]:
@@ -169,6 +176,7 @@ def _suffered(words: Vocabulary) -> Iterator[str]:
             yield from (pattern.format(one) for one in (text, f"{text} damage") for pattern in _DIED_OF)
 
 
+LESS = ("less ", "fewer ")
 _INFLICTED = ("bleed", "poison", "ignite", "freeze", "chill", "shock", "stun", "curse")
 _SUFFERED = (
     "{} immunity", "{} immune", "immunity to {}", "immune to being {}", "{} resistance", "{} avoidance",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rapidfuzz import fuzz, process
 
 from app.knowledge.words import Word, phrase
-from app.reasoning.prompt.lexicon import Lexicon, guesses
+from app.reasoning.prompt.lexicon import LESS, Lexicon, guesses
 from app.reasoning.prompt.page import Page, Span
 from app.reasoning.prompt.targets import Target, read_targets
 
@@ -104,6 +104,8 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
             page.strange.update(range(span.start, span.end))
         if all(field == "neutral" for field, _ in span.meanings):
             page.used.difference_update(range(span.start, span.end))
+            if span.phrase.startswith(LESS):
+                page.strange.update(range(span.start, span.end))
     return PromptReading(
         tuple(sorted(spans, key=lambda span: span.start)),
         tuple(exclusions),

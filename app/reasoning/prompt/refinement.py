@@ -12,10 +12,10 @@ from app.model.experiments import Direction, Wish
 from app.model.moves import WEAPON_SLOTS, Locks, Part
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
-from app.reasoning.prompt.targets import more_of
+from app.reasoning.prompt.targets import more_of, short_of
 
 _KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
-_KEEP += r"|without (?:changing|touching|replacing|losing|swapping)"
+_KEEP += r"|no changes? (?:to|in|on)|without (?:changing|touching|replacing|losing|swapping)"
 _KEEP += r"|(?:do not|don'?t|dont|never) (?:change|touch|replace|swap|lose|remove|alter))"
 _KEEP += r"(?! (?:dying|getting|running|losing|being|failing)\b)"  # "I keep dying" is a complaint
 _WISH_FOLLOWS = r"(?:make|give|more|better|higher|get|improve|raise|increase|boost|cap|i (?:want|need)"
@@ -40,7 +40,6 @@ _GAIN = re.compile(
     re.I,
 )
 _PLUS = re.compile(r"(?<!\w)\+\s?(?P<amount>\d[\d.,]*k?)(?!\s*%)\s+", re.I)
-
 _TIMES = {"twice": 2, "double": 2, "doubled": 2, "triple": 3, "thrice": 3, "quadruple": 4}
 _MANIFOLD = re.compile(
     rf"\b(?:(?P<word>{'|'.join(_TIMES)})|(?P<number>[2-9])(?: ?x| times)|x ?(?P<behind>[2-9]))\b", re.I
@@ -131,7 +130,7 @@ _ANYTHING = re.compile(
     re.I,
 )
 _TURNED = re.compile(
-    rf"\b(?:convert|turn|change|switch|transition|respec|reroll|move|go)(?: {_OWN})?(?: over)? (?:in)?to"
+    rf"(?<!no )\b(?:convert|turn|change|switch|transition|respec|reroll|move|go)(?: {_OWN})?(?: over)? (?:in)?to"
     r" (?:be |use |using |play |playing )?(?=[a-z])",
     re.I,
 )
@@ -157,6 +156,13 @@ _LACKED = re.compile(
     re.I,
 )
 """A complaint of what there is too little of: "no chaos resistance" said of what one has rules nothing out."""
+_ALSO = re.compile(rf"\b(?P<how>more|higher|better) (?P<what>{_RAISABLE}) (?:and|&) (?={_RAISABLE})", re.I)
+_STAYS = re.compile(
+    rf"\b(?:(?:my|the) )?(?P<what>(?:{_PLACE})(?:(?:,| and|, and) (?:my |the )?(?:{_PLACE}))*)"
+    r" (?:(?:is|are) (?:locked|fixed)|(?:must |should |ha(?:s|ve) to |can )?(?:stays?|remains?)\b"
+    r"(?: (?:locked|fixed|the same|unchanged|untouched|as (?:it is|they are|is)))?)",
+    re.I,
+)
 _POOR = re.compile(
     rf"\b(?:my|the) (?P<what>(?!(?:body )?armou?r\b)(?:{_PLACE}))"
     r" (?:(?:is|are|feels?|looks?) (?:so |too |very |really )*"
@@ -217,7 +223,8 @@ def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
     unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
-    text = _PLUS.sub(r"\g<amount> more ", _UNHARMED.sub(" ", text))
+    text = short_of(_PLUS.sub(r"\g<amount> more ", _UNHARMED.sub(" ", _STAYS.sub(r"keep \g<what>", text))))
+    text = _ALSO.sub(r"\g<how> \g<what> and \g<how> ", text)
     text = _LACKED.sub(lambda m: "more " + m["what"].replace(" no ", " more "), _POOR.sub(r"better \g<what>", text))
     text = _exchanged(_DEAR.sub(lambda m: f"without {m['what'] or m['other']}", text))
     text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", text))

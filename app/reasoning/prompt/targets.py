@@ -47,6 +47,9 @@ _WORDED = dict.fromkeys(
 ) | {"positive": 1.0}
 """What a resistance is when a word stands for its figure; what is positive is 1 % or more, as it is whole."""
 _ELEMENTS = ("fire", "cold", "lightning", "chaos")
+_HIT_OF = dict.fromkeys(("fire", "cold", "lightning", "ele", "elemental"), "elemental_hit") | {
+    "phys": "physical_hit", "physical": "physical_hit", "chaos": "chaos_hit"
+}  # fmt: skip
 _SHORT_ELEMENTS = {one: one for one in _ELEMENTS} | {"light": "lightning", "lite": "lightning"}
 _NEAR = 6
 """How many words may stand between a figure and what it is a figure of."""
@@ -125,12 +128,21 @@ def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Tar
     least_of = _NOT_UNDER.search(page.text, page.words[max(0, start - 2)].start, page.words[end - 1].end)
     if least_of is not None:
         start = min(start, page.covering(*least_of.span())[0])
+    names = chosen.names
+    if (
+        names[0].endswith("_hit")
+        and end < len(page.words)
+        and page.free(end, end + 1)
+        and not page.breaks(end - 1, end)
+    ):
+        hit = _HIT_OF.get(page.words[end].text)  # "max hit 5k physical"
+        names, end = ((hit,), end + 1) if hit else (names, end)
     span = page.span(start, end)
     page.take(start, end)
     around = page.text[page.words[start - 1].end if start else 0 : page.words[end - 1].end]
     around = _NOT_UNDER.sub("at least", around)
     most, least = bool(_MOST.search(around)), bool(_LEAST.search(around))
-    fitting = tuple(name for name in chosen.names if most == least or _figure(name).at_most == most)
+    fitting = tuple(name for name in names if most == least or _figure(name).at_most == most)
     if not fitting:
         page.strange.update(range(start, end))
         return []
@@ -309,3 +321,15 @@ def more_of(text: str) -> dict[str, str]:
     """Return the figures of which more is asked for without an amount, each with the words that ask for it."""
     asks, fields = _raised()
     return {fields[match["name"].casefold()]: match.group() for match in asks.finditer(text)}
+
+
+_SHORT = re.compile(
+    r"\b(?:short|missing|lack(?:ing)?)(?: (?:of|by|on))? (?P<lacked>\d[\d.,]*k?)%?(?= [a-z])"
+    r"|\b(?P<amount>\d[\d.,]*k?)%? (?P<what>[a-z]+(?: [a-z]+)?) (?:too )?short\b",
+    re.I,
+)
+
+
+def short_of(text: str) -> str:
+    """Return the text in which what is lacked is asked for: "short 20 strength" is "20 more strength"."""
+    return _SHORT.sub(lambda m: f"{m['lacked']} more" if m["lacked"] else f"{m['amount']} more {m['what']}", text)

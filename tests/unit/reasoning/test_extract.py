@@ -451,3 +451,19 @@ def test_a_word_like_no_name_is_none(word: str, catalogue: Catalogue) -> None:
     assert found.get("skill") is None
     assert found.question is not None
     assert found.question.field == "class"
+
+
+@pytest.mark.parametrize(
+    ("kind", "hit"),
+    [("phys", "physical_hit"), ("physical", "physical_hit"), ("chaos", "chaos_hit"), ("fire", "elemental_hit")],
+)
+def test_a_hit_of_a_type_is_no_damage_that_is_dealt(kind: str, hit: str, catalogue: Catalogue) -> None:
+    """Found with "max hit 15k physical": the build was to deal physical damage."""
+    found = understood(f"ice nova, max hit 15k {kind}", catalogue)
+    assert (found.get(hit), found.get("damage_type")) == (15_000.0, "cold")
+
+
+@pytest.mark.parametrize("words", ["less crit", "fewer minions"])
+def test_less_of_a_way_to_play_is_no_wish_for_it(words: str, catalogue: Catalogue) -> None:
+    found = understood(f"spark, {words}", catalogue)
+    assert (found.get("style"), found.not_understood) == (None, [words])

@@ -234,3 +234,32 @@ def test_points_that_are_left_are_all_that_is_spent() -> None:
     found = read_refinement("I have 10 unspent passive points")
     assert not found.locks.holds(Part.TREE)
     assert found.locks.holds(Part.GEAR)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "slots"),
+    [
+        ("my helmet and boots are locked", ["Boots", "Helmet"]),
+        ("gloves must stay as they are, more dps", ["Gloves"]),
+        ("no changes to my belt", ["Belt"]),
+    ],
+)
+def test_what_is_said_to_stay_stays(prompt: str, slots: list[str]) -> None:
+    found = read_refinement(prompt)
+    assert (found.locks.slots, found.locks.parts) == (slots, [])
+    assert found.wish.direction == ("damage" if "dps" in prompt else "balanced")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rest"),
+    [
+        ("I'm short 20 strength", "20 more strength"),
+        ("I am 30 dex short", "30 more dex"),
+        ("missing 15% chaos res", "15 more chaos res"),
+        ("more block and life", "more life"),
+        ("higher life and mana", "higher life and higher mana"),
+    ],
+)
+def test_what_is_lacked_or_named_beside_another_is_asked_for_as_more(prompt: str, rest: str) -> None:
+    """Found with "short 20 strength": it asked for 20 Strength, which every build has."""
+    assert read_refinement(prompt).rest.endswith(rest)
