@@ -15,6 +15,7 @@ from app.reasoning.prompt.targets import Target, read_targets
 
 _LEVEL = re.compile(
     r"\b(?:level|lvl|lv|niveau|nivel|livello|stufe|poziom)\s*+(?:[:=]\s*+)?(-?\d{1,9})\b(?!\s*(?:-|to)\s*\d)"
+    r"(?!\s+(?:(?:skill |support |spell )?gems?|zones?|items?|bases?|monsters?)\b)"
     r"|\b(\d{1,9})\s*+(?:st|nd|rd|th)?[\s-]*+(?:level|lvl)\b"
 )
 _BUDGET = re.compile(

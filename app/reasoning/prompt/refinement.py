@@ -12,15 +12,16 @@ from app.model.experiments import Direction, Wish
 from app.model.moves import WEAPON_SLOTS, Locks, Part
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
-from app.reasoning.prompt.targets import more_of, short_of
+from app.reasoning.prompt.targets import as_more, more_of
 
 _KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
 _KEEP += r"|no changes? (?:to|in|on)|without (?:changing|touching|replacing|losing|swapping)"
-_KEEP += r"|(?:do not|don'?t|dont|never) (?:change|touch|replace|swap|lose|remove|alter))"
-_KEEP += r"(?! (?:dying|getting|running|losing|being|failing)\b)"  # "I keep dying" is a complaint
+_KEEP += r"|(?:do not|don'?t|dont|can'?t|cannot|can not|never) (?:change|touch|replace|swap|lose|remove|alter))"
+_KEEP += r"(?! (?:dying|getting|running|losing|being|failing|up)\b)"  # "I keep dying" is a complaint
 _WISH_FOLLOWS = r"(?:make|give|more|better|higher|get|improve|raise|increase|boost|cap|i (?:want|need)"
 _WISH_FOLLOWS += r"|for (?:more|better|higher))\b"
-_END = rf"(?=$|[.;!?]|,?\s*\b(?:but|while|then|so)\b|(?:,|,?\s+and|\s)\s*{_WISH_FOLLOWS})"
+_CANNOT = r"(?:(?:i|we) )?(?:do not|don'?t|dont|can'?t|cannot|can not|never)\b"
+_END = rf"(?=$|[.;!?]|,?\s*\b(?:but|while|then|so)\b|,\s*{_CANNOT}|(?:,|,?\s+and|\s)\s*{_WISH_FOLLOWS})"
 _KEEPS = re.compile(rf"\b{_KEEP}\b(?P<what>[^.;!?]*?){_END}", re.I)
 _ONLY = re.compile(
     r"\b(?:change nothing (?:but|except)|nothing but|only (?:change|touch|swap|replace|improve|use)"
@@ -100,8 +101,8 @@ _SOUGHT = re.compile(
     r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|anoint|spend|allocate)"
     r"(?: out)?"
     r"|better|new|different|another|other|(?:\d+ )?(?:unspent|unused|leftover|remaining))"
-    rf"(?: (?:the|my|a|an|some|better|new|different|support|skill|unspent|unused))* (?P<what>(?:{_PLACE})"
-    rf"(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{_PLACE}))*)"
+    rf"(?: (?:the|my|a|an|some|better|new|different|support|skill|unspent|unused|more|extra|\d+))*"
+    rf" (?P<what>(?:{_PLACE})(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{_PLACE}))*)"
     r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
     r"(?: (?:better|else|ones?))?)?"
     r"(?=$|[.,;!?]| (?:and|but|please|with|for|so|because|only|that|to|plz|pls|now|first)\b)",
@@ -142,25 +143,15 @@ _DROPPED = re.compile(
     r"(?![^.,;]{0,30} to \d)(?=[a-z])",
     re.I,
 )
-_FEW = r"hardly any|barely any|almost no|(?:far |way )?too (?:little|few)|not enough|insufficient"
-_NOT = r"(?:don'?t|do not|doesn'?t|does not)"
-_RAISABLE = (
-    r"(?:life|hp|health|es|energy shield|evasion|armou?r|block|mana|spirit|(?:life )?regen\w*|leech|recovery"
-    r"|(?:(?:fire|cold|lightning|chaos|elemental|ele|all) )?res(?:es|ist\w*)?|movement speed|move ?speed|crit\w*|damage"
-    r"|dps|curses?|marks?|heralds?|auras?|(?:attack |cast )?speed|accuracy|aoe|stun threshold)\b"
-)
-_LACKED = re.compile(
-    rf"\b(?:(?:(?:i|it|we|(?:my|the|this) \w+) (?:have|has|had|got|have got|has got)|there(?: is|'?s)) (?:no|{_FEW})"
-    rf"|(?:i |it )?{_NOT} have|(?:i |it |we )?lack(?:s|ing)?|(?:i'?m |it'?s |is |am )?missing|{_FEW})"
-    rf"(?: (?:a|an|any|enough|much))? (?P<what>{_RAISABLE}(?:(?:,? and|,? or|,) no {_RAISABLE})*)",
-    re.I,
-)
-"""A complaint of what there is too little of: "no chaos resistance" said of what one has rules nothing out."""
-_ALSO = re.compile(rf"\b(?P<how>more|higher|better) (?P<what>{_RAISABLE}) (?:and|&) (?={_RAISABLE})", re.I)
 _STAYS = re.compile(
     rf"\b(?:(?:my|the) )?(?P<what>(?:{_PLACE})(?:(?:,| and|, and) (?:my |the )?(?:{_PLACE}))*)"
     r" (?:(?:is|are) (?:locked|fixed)|(?:must |should |ha(?:s|ve) to |can )?(?:stays?|remains?)\b"
     r"(?: (?:locked|fixed|the same|unchanged|untouched|as (?:it is|they are|is)))?)",
+    re.I,
+)
+_ALONE = re.compile(
+    rf"\bonly (?:(?:the|my) )?(?P<free>{_PLACE}) (?:may|can|should|must) (?:change|be (?:changed|replaced|touched))"
+    rf"|(?:^|(?<=[.,;] ))(?:(?:the|my) )?(?P<alone>{_PLACE}) only\b",
     re.I,
 )
 _POOR = re.compile(
@@ -172,7 +163,7 @@ _POOR = re.compile(
 _DEAR = re.compile(
     r"\b(?:(?P<what>(?!(?:(?:my|the|this) )?(?:it|this|that|gear|items?|build|everything|all)\b)[a-z' ]{3,40}?)"
     r" (?:is|are) (?:way )?(?:too|so) (?:expensive|pricey|costly|dear)"
-    rf"|(?:i )?(?:(?:can'?t|cannot|can not) (?:afford|buy|find)|{_NOT} (?:have|own))"
+    r"|(?:i )?(?:(?:can'?t|cannot|can not) (?:afford|buy|find)|(?:don'?t|do not) (?:have|own))"
     r" (?P<other>(?!it\b|to\b|any)[a-z' ]{3,40}?))(?=$|[.,;!?]| (?:and|but|yet)\b)",
     re.I,
 )
@@ -223,9 +214,8 @@ def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
     unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
-    text = short_of(_PLUS.sub(r"\g<amount> more ", _UNHARMED.sub(" ", _STAYS.sub(r"keep \g<what>", text))))
-    text = _ALSO.sub(r"\g<how> \g<what> and \g<how> ", text)
-    text = _LACKED.sub(lambda m: "more " + m["what"].replace(" no ", " more "), _POOR.sub(r"better \g<what>", text))
+    text = _ALONE.sub(r"only change \g<alone>\g<free>", _STAYS.sub(r"keep \g<what>", _UNHARMED.sub(" ", text)))
+    text = as_more(_POOR.sub(r"better \g<what>", _PLUS.sub(r"\g<amount> more ", text)))
     text = _exchanged(_DEAR.sub(lambda m: f"without {m['what'] or m['other']}", text))
     text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", text))
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))

@@ -51,6 +51,8 @@ _HIT_OF = dict.fromkeys(("fire", "cold", "lightning", "ele", "elemental"), "elem
     "phys": "physical_hit", "physical": "physical_hit", "chaos": "chaos_hit"
 }  # fmt: skip
 _SHORT_ELEMENTS = {one: one for one in _ELEMENTS} | {"light": "lightning", "lite": "lightning"}
+_LEFT_OVER = frozenset({"free", "unused", "left", "leftover", "spare"})
+"""Words behind a figure that somebody has and does not ask for ("30 spirit left")."""
 _NEAR = 6
 """How many words may stand between a figure and what it is a figure of."""
 _LONGEST = 4
@@ -125,6 +127,9 @@ def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Tar
             break
         start -= 1
     end = _end_of_bound(page, start, end)
+    if end < len(page.words) and page.words[end].text in _LEFT_OVER:
+        page.strange.update(range(start, end + 1))
+        return []
     least_of = _NOT_UNDER.search(page.text, page.words[max(0, start - 2)].start, page.words[end - 1].end)
     if least_of is not None:
         start = min(start, page.covering(*least_of.span())[0])
@@ -328,8 +333,28 @@ _SHORT = re.compile(
     r"|\b(?P<amount>\d[\d.,]*k?)%? (?P<what>[a-z]+(?: [a-z]+)?) (?:too )?short\b",
     re.I,
 )
+_FEW = r"hardly any|barely any|almost no|(?:far |way )?too (?:little|few)|not enough|insufficient"
+_NOT = r"(?:don'?t|do not|doesn'?t|does not)"
+_RAISABLE = (
+    r"(?:life|hp|health|es|energy shield|evasion|armou?r|block|mana|spirit|(?:life )?regen\w*|leech|recovery"
+    r"|(?:(?:fire|cold|lightning|chaos|elemental|ele|all) )?res(?:es|ist\w*)?|movement speed|move ?speed|crit\w*|damage"
+    r"|dps|curses?|marks?|heralds?|auras?|(?:attack |cast )?speed|accuracy|aoe|stun threshold)\b"
+)
+_LACKED = re.compile(
+    rf"\b(?:(?:(?:i|it|we|(?:my|the|this) \w+) (?:have|has|had|got|have got|has got)|there(?: is|'?s)) (?:no|{_FEW})"
+    rf"|(?:i |it )?{_NOT} have|(?:i |it |we )?lack(?:s|ing)?|(?:i'?m |it'?s |is |am )?missing|{_FEW})"
+    rf"(?: (?:a|an|any|enough|much))? (?P<what>{_RAISABLE}(?:(?:,? and|,? or|,) no {_RAISABLE})*)",
+    re.I,
+)
+"""A complaint of what there is too little of: "no chaos resistance" said of what one has rules nothing out."""
+_ALSO = re.compile(rf"\b(?P<how>more|higher|better) (?P<what>{_RAISABLE}) (?:and|&) (?={_RAISABLE})", re.I)
 
 
-def short_of(text: str) -> str:
-    """Return the text in which what is lacked is asked for: "short 20 strength" is "20 more strength"."""
-    return _SHORT.sub(lambda m: f"{m['lacked']} more" if m["lacked"] else f"{m['amount']} more {m['what']}", text)
+def as_more(text: str) -> str:
+    """Return the text in which what is lacked is asked for: "short 20 strength" is "20 more strength".
+
+    So is what stands beside another: "more life and mana" is "more life and more mana".
+    """
+    text = _SHORT.sub(lambda m: f"{m['lacked']} more" if m["lacked"] else f"{m['amount']} more {m['what']}", text)
+    text = _LACKED.sub(lambda m: "more " + m["what"].replace(" no ", " more "), text)
+    return _ALSO.sub(r"\g<how> \g<what> and \g<how> ", text)

@@ -467,3 +467,18 @@ def test_a_hit_of_a_type_is_no_damage_that_is_dealt(kind: str, hit: str, catalog
 def test_less_of_a_way_to_play_is_no_wish_for_it(words: str, catalogue: Catalogue) -> None:
     found = understood(f"spark, {words}", catalogue)
     assert (found.get("style"), found.not_understood) == (None, [words])
+
+
+def test_the_level_of_gems_is_not_the_character_s(catalogue: Catalogue) -> None:
+    found = understood("spark with level 21 gems, level 85", catalogue)
+    assert (found.get("level"), found.not_understood) == (85, ["21 gems"])
+
+
+def test_what_somebody_has_left_is_not_asked_for(catalogue: Catalogue) -> None:
+    found = understood("spark, I have 150 spirit free", catalogue)
+    assert (found.get("spirit"), found.not_understood) == (None, ["have 150 spirit free"])
+
+
+def test_who_gets_one_shot_wants_to_survive(catalogue: Catalogue) -> None:
+    """Found with "I get oneshot by bosses": it asked for a build that kills with one hit."""
+    assert understood("monk, I get oneshot by bosses", catalogue).get("style") == "tanky"

@@ -242,12 +242,28 @@ def test_points_that_are_left_are_all_that_is_spent() -> None:
         ("my helmet and boots are locked", ["Boots", "Helmet"]),
         ("gloves must stay as they are, more dps", ["Gloves"]),
         ("no changes to my belt", ["Belt"]),
+        ("I can't change my weapon, more dps", ["Weapon 1", "Weapon 1 Swap", "Weapon 2", "Weapon 2 Swap"]),
     ],
 )
 def test_what_is_said_to_stay_stays(prompt: str, slots: list[str]) -> None:
     found = read_refinement(prompt)
     assert (found.locks.slots, found.locks.parts) == (slots, [])
     assert found.wish.direction == ("damage" if "dps" in prompt else "balanced")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "free"),
+    [
+        ("tree only, I can't change gear", {Part.TREE, Part.ATTRIBUTES}),
+        ("only the tree may change, more ehp", {Part.TREE, Part.ATTRIBUTES}),
+        ("my jewels only please", {Part.JEWELS}),
+        ("spend 8 more passive points", {Part.TREE, Part.ATTRIBUTES}),
+    ],
+)
+def test_what_alone_may_change(prompt: str, free: set[Part]) -> None:
+    """Found with "tree only, I can't change gear": it changed the gear alone."""
+    locks = read_refinement(prompt).locks
+    assert {part for part in Part if not locks.holds(part)} == free
 
 
 @pytest.mark.parametrize(
