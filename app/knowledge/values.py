@@ -136,10 +136,10 @@ def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
 def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalogue) -> InvariantValue:
     """Return the value with names as the engine writes them; None when it knows nothing like one of them.
 
-    A text that is no name as a whole is several, joined by "and" or "or"; main skills by "or" alone.
+    A text that is no name as a whole is several, joined by "and" or "or"; those of which one is wanted by "or" alone.
     """
-    if constraint.kind in _NAMES or constraint.kind is Kind.SKILL:
-        between = _EITHER if constraint.kind is Kind.SKILL else _BETWEEN
+    if constraint.kind in _NAMES or constraint.count is Count.EITHER:
+        between = _EITHER if constraint.count is Count.EITHER else _BETWEEN
         whole = [[text] if known_name(text, catalogue) else between.split(text) for text in as_list(value)]
         value = list(dict.fromkeys(part.strip() for parts in whole for part in parts if part.strip())) or value
     if constraint.kind is Kind.CLASS:

@@ -121,7 +121,12 @@ def _target(name: str, meaning: str, figure: Figure) -> InvariantType:
 
 _TABLE = (
     InvariantType("class", Kind.CLASS, "the character's class"),
-    InvariantType("ascendancy", Kind.ASCENDANCY, "its ascendancy; the class follows from it"),
+    InvariantType(
+        "ascendancy",
+        Kind.ASCENDANCY,
+        "its ascendancy, from which the class follows; of several the one that is measured best",
+        Count.EITHER,
+    ),
     InvariantType("skill", Kind.SKILL, "the main skill; of several the one that is measured best", Count.EITHER),
     InvariantType("with", Kind.NAME, "what else it has: skills, supports, passives, items", Count.LIST, kept=True),
     InvariantType("damage_type", Kind.WORD, "what it deals", Count.SOME, words="damage_types"),
@@ -251,7 +256,7 @@ class InvariantSet(Model):
         return found is not None and found.provenance is Provenance.EXPLICIT
 
     def is_settled(self, field: str) -> bool:
-        """Say whether the user set the field and left no choice: of several main skills one is to be found."""
+        """Say whether the user set the field and left no choice: of several skills one is to be found."""
         return self.is_explicit(field) and (INVARIANTS[field].count is not Count.EITHER or len(self.listed(field)) < 2)
 
     def text(self, field: str, default: str = "") -> str:

@@ -76,7 +76,7 @@ class RulesReasoner:
         """Set up the seven questions; those that the user's own words answer are decided at once."""
         brief = await Brief.of(ctx, bases=True, nodes=True)
         wanted = dependencies_for(
-            ascendancy_named=brief.explicit("ascendancy"),
+            ascendancy_named=brief.invariants.is_settled("ascendancy"),
             skill_named=brief.invariants.is_settled("skill"),
         )
         depends_on, broken = without_cycles(wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.errors import LlmBadOutput
@@ -50,7 +51,7 @@ def constraints(
     kept = [merged for one in found if (merged := _against(one, read.find(one.field))) is not None]
     stated = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
     stated |= {one.field: one.value for one in kept}
-    owner, class_name = catalogue.class_of(str(stated.get("ascendancy", ""))), stated.get("class")
+    owner, class_name = catalogue.class_of("".join(as_list(stated.get("ascendancy"))[:1])), stated.get("class")
     if owner is not None and class_name is not None and owner.name != class_name:
         raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
     whole = extract_from(request, catalogue, kept, gone)
@@ -170,10 +171,9 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
             return named(str(value), by_phrase(catalogue.classes, (c.name for c in catalogue.classes)), "class").name
         case Kind.ASCENDANCY:
             names = [name for fact in catalogue.classes for name in fact.ascendancies]
-            return named(str(value), by_phrase(names, names), "ascendancy")
+            return _either(named(name, by_phrase(names, names), "ascendancy") for name in as_list(value))
         case Kind.SKILL:
-            skills = list(dict.fromkeys(_skill(name, catalogue) for name in as_list(value)))
-            return skills if len(skills) > 1 else skills[0]
+            return _either(_skill(name, catalogue) for name in as_list(value))
         case Kind.NAME:
             return [_thing(name, catalogue) for name in as_list(value)]
     if isinstance(value, list) and value and constraint.count is Count.ONE:
@@ -185,6 +185,12 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
     if constraint.kind is Kind.PHRASE:
         return [word for text in as_list(fitted) if (word := phrase(text))]
     return fitted
+
+
+def _either(names: Iterable[str]) -> InvariantValue:
+    """Return the name, or the several of which one is wanted."""
+    found = list(dict.fromkeys(names))
+    return found if len(found) > 1 else found[0]
 
 
 def _skill(name: str, catalogue: Catalogue) -> str:

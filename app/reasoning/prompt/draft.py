@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Question, shown
@@ -184,7 +185,13 @@ def _goal(draft: Draft, reading: PromptReading) -> None:
 def _defence(draft: Draft, reading: PromptReading) -> None:
     found = reading.of("defence")
     named = {value for value, _ in found}
-    if named >= _POOLS:
+    pools = sorted((span for value, span in found if value in _POOLS), key=lambda span: span.start)
+    between = {word.text for one, other in pairwise(pools) for word in reading.words[one.end : other.start]}
+    if named >= _POOLS and "or" in between:
+        either = " or ".join(dict.fromkeys(span.quote for span in pools))
+        draft.assume(f"Defence: {either}, as you leave the choice, is what is measured best.")
+        found = [pair for pair in found if pair[0] not in {*_POOLS, "hybrid"}]
+    elif named >= _POOLS:
         both = [span for value, span in found if value in {*_POOLS, "hybrid"}]
         found = [("hybrid", together(both)), *(pair for pair in found if pair[0] not in {*_POOLS, "hybrid"})]
     elif "hybrid" in named and len(named) > 2:  # "evasion and energy shield hybrid" says it twice

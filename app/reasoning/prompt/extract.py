@@ -10,7 +10,7 @@ from app.knowledge.catalogue import Catalogue
 from app.knowledge.values import Unusable, closest, known_to, value_of
 from app.knowledge.vocabulary import preferences, vocabulary
 from app.knowledge.words import phrase
-from app.model.constraints import INVARIANTS, Invariant, InvariantSet
+from app.model.constraints import INVARIANTS, Invariant, InvariantSet, as_list
 from app.model.record import BuildRequest
 from app.reasoning.prompt.contradictions import settle_contradictions, without_excluded
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
@@ -37,9 +37,10 @@ def settle_request(draft: Draft, request: BuildRequest, catalogue: Catalogue) ->
             draft.assume(f'The request sets {name} to "{value}", which I cannot use, so I left it aside.')
         else:
             draft.fix(name, fitted)
-    owner = catalogue.class_of(str(draft.get("ascendancy")))
+    named = as_list(draft.get("ascendancy"))
+    owner = catalogue.class_of(named[0]) if named else None
     if owner is not None and draft.get("class") not in (None, owner.name):
-        text = f"{draft.get('ascendancy')} is an ascendancy of the {owner.name}, not of the {draft.get('class')}"
+        text = f"{named[0]} is an ascendancy of the {owner.name}, not of the {draft.get('class')}"
         draft.assume(f"{text}, so I left it aside.")
         draft.drop("ascendancy")
 

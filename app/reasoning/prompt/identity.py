@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.gems import ELEMENTS, attributes_of, can_be_main, damage_types_of, is_minion, is_spell
@@ -30,7 +31,8 @@ _BEHIND_EARLY = re.compile(
 
 _OR = frozenset({"or", "vs", "versus", "oder", "ou"})
 _EITHER = _OR | {"either", "maybe", "perhaps", "even", "rather", "the", "a"}
-"""Words between main skills of which one is wanted."""
+"""Words between skills, or ascendancies, of which one is wanted."""
+T = TypeVar("T")
 
 
 def _is_for_the_way(reading: PromptReading, span: Span) -> bool:
@@ -95,26 +97,26 @@ class Identity:
                 assumed = "the skill that fits the rest best"
                 self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
 
-    def _either(self, mains: Sequence[tuple[GemFact, Span]]) -> list[tuple[GemFact, Span]]:
-        """Return the first of the main skills with those between which the choice is left: "X, Y or Z"."""
-        return next((run for run in self._runs(mains) if mains[0] in run), []) if mains else []
+    def _either(self, named: Sequence[tuple[T, Span]]) -> list[tuple[T, Span]]:
+        """Return the first of what is named with those between which the choice is left: "X, Y or Z"."""
+        return next((run for run in self._runs(named) if named[0] in run), []) if named else []
 
-    def _runs(self, mains: Sequence[tuple[GemFact, Span]]) -> list[list[tuple[GemFact, Span]]]:
-        """Return the main skills as they stand in the prompt; those that an "or" joins, and commas before it, are one.
+    def _runs(self, named: Sequence[tuple[T, Span]]) -> list[list[tuple[T, Span]]]:
+        """Return what is named as it stands in the prompt; those that an "or" joins, and commas before it, are one.
 
         "Spark, Arc or Comet, Fireball" leaves the choice between three and names a fourth.
         """
         texts = [word.text for word in self._reading.words]
-        chains: list[list[tuple[GemFact, Span]]] = []
+        chains: list[list[tuple[T, Span]]] = []
         joined: list[int] = []  # so many of each chain are up to its last "or"
-        for pair in sorted(mains, key=lambda pair: pair[1].start):
+        for pair in sorted(named, key=lambda pair: pair[1].start):
             between = set(texts[chains[-1][-1][1].end : pair[1].start]) if chains else set()
             if not chains or not between <= _EITHER:
                 chains.append([])
                 joined.append(1)
             chains[-1].append(pair)
             joined[-1] = len(chains[-1]) if between & _OR else joined[-1]
-        runs: list[list[tuple[GemFact, Span]]] = []
+        runs: list[list[tuple[T, Span]]] = []
         for chain, size in zip(chains, joined, strict=True):
             runs += [chain[:size], *([pair] for pair in chain[size:])]
         return runs
@@ -151,8 +153,8 @@ class Identity:
         ]
         if self._draft.has("class"):
             return
-        ascendancy = self._draft.get("ascendancy")
-        if (owner := self._catalogue.class_of(str(ascendancy))) is not None:
+        ascendancy = next(iter(as_list(self._draft.get("ascendancy"))), "")
+        if (owner := self._catalogue.class_of(ascendancy)) is not None:
             named = [pair for pair in named if pair[0] == owner.name]
             if not named:
                 self._draft.infer("class", owner.name, f"{ascendancy} is one of its ascendancies")
@@ -249,7 +251,7 @@ class Identity:
                 self._draft.assume(f'The engine does not know the ascendancy "{span.quote}", so I left it aside.')
         own = [pair for pair in named if self._belongs(pair[0])]
         if own:
-            self._draft.explicit("ascendancy", own[0][0], own[0][1])
+            self._draft.quoted("ascendancy", self._either(own))
         elif named and not self._draft.has("ascendancy"):
             name, _ = named[0]
             other = self._catalogue.class_of(name)

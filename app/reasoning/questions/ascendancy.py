@@ -49,11 +49,11 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
 
     def decide(self, brief: Brief) -> Decision:
         """Take the ascendancy asked for, else the one of the class that speaks most of what the build does."""
-        asked = brief.invariants.text("ascendancy")
+        asked = brief.ascendancies
         fact = brief.class_fact
         wanted = _wanted(brief)
         options = [_option(brief, name, wanted) for name in fact.ascendancies]
-        options.sort(key=lambda option: (option.name != asked, -(option.score or 0.0), option.name))
+        options.sort(key=lambda option: (option.name not in asked, -(option.score or 0.0), option.name))
         options = ascendancies_measured_first(brief, options)
         if not options or (brief.demands.floors.ascendancy_points == 0 and not asked):
             none = Option(
@@ -68,9 +68,9 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         return self.choose(
             brief,
             options,
-            Provenance.EXPLICIT if brief.explicit("ascendancy") else Provenance.INFERRED,
+            Provenance.EXPLICIT if brief.invariants.is_settled("ascendancy") else Provenance.INFERRED,
             banned=lambda option: option.name in tried,
-            forbidden=lambda option: bool(asked in fact.ascendancies and option.name != asked),
+            forbidden=lambda option: bool(asked) and option.name not in asked,
         )
 
     def settle(self, answer: AscendancyAnswer, brief: Brief, usual: Decision) -> tuple[str, Choice]:
@@ -84,9 +84,8 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
             raise LlmBadOutput(f"the level allows an ascendancy: one of {', '.join(fact.ascendancies)}")
         known = by_phrase(fact.ascendancies, fact.ascendancies)
         found = named(answer.ascendancy, known, f"ascendancy of the {fact.name}")
-        asked = brief.invariants.text("ascendancy")
-        if brief.explicit("ascendancy") and asked in fact.ascendancies and found != asked:
-            raise LlmBadOutput(f"the user asked for {asked}")
+        if brief.explicit("ascendancy") and brief.ascendancies and found not in brief.ascendancies:
+            raise LlmBadOutput(f"the user asked for {' or '.join(brief.ascendancies)}")
         own = [n for n in brief.nodes if n.ascendancy == found and n.kind in ("notable", "keystone")]
         passives = by_phrase(own, (node.name for node in own))
         wanted = [named(text, passives, f"passive of the {found}").id for text in answer.notables]
@@ -134,8 +133,9 @@ def _option(brief: Brief, ascendancy: str, wanted: dict[str, float]) -> Option:
     score += _PER_NAMED * len(named)
     known = ", ".join([*(node.name for node in named), *(word.replace("_", " ") for word in served[:3])])
     reason = f"{ascendancy} strengthens {known}." if known else f"{ascendancy} fits no worse than its sisters."
-    if brief.invariants.text("ascendancy") == ascendancy:
-        reason = f"You asked for {ascendancy}." if brief.explicit("ascendancy") else f"{ascendancy} comes closest."
+    if ascendancy in brief.ascendancies:
+        asked = " or ".join(brief.ascendancies)
+        reason = f"You asked for {asked}." if brief.explicit("ascendancy") else f"{ascendancy} comes closest."
     return Option(
         name=ascendancy,
         choice=AscendancyChoice(class_name=brief.class_fact.name, ascendancy=ascendancy),

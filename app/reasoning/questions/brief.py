@@ -99,6 +99,11 @@ class Brief:
         """The main skill that was asked for, or None, also where one of several was."""
         return self.skills[0] if len(self.skills) == 1 else None
 
+    @cached_property
+    def ascendancies(self) -> list[str]:
+        """The ascendancies of the class of which one was asked for; empty where it is open."""
+        return [name for name in self.listed("ascendancy") if name in self.class_fact.ascendancies]
+
     def listed(self, field: str) -> list[str]:
         """Return a constraint of one or several words as a list of words."""
         return self.invariants.listed(field)

@@ -71,14 +71,14 @@ def _choice(brief: Brief, name: Q) -> Choice:
 
 
 def _ascendancies(brief: Brief) -> list[AscendancyChoice]:
-    """Return the ascendancies that are open, the likeliest first: one where the user named it or the level has none."""
+    """Return the ascendancies that are open, likeliest first: those that were named, one where the level has none."""
     decision = brief.sub_problems[Q.ASCENDANCY].decision
     assert decision is not None, "it was answered"
     first = decision.choice
     assert isinstance(first, AscendancyChoice)
-    open_ones = brief.demands.floors.ascendancy_points > 0 and not brief.explicit("ascendancy")
-    others = [option.choice for option in decision.alternatives] if open_ones else []
-    return [first, *(one for one in others if isinstance(one, AscendancyChoice) and one.ascendancy is not None)]
+    named = brief.ascendancies if brief.explicit("ascendancy") else brief.class_fact.ascendancies
+    others = [option.choice for option in decision.alternatives] if brief.demands.floors.ascendancy_points > 0 else []
+    return [first, *(one for one in others if isinstance(one, AscendancyChoice) and one.ascendancy in named)]
 
 
 def likeliest_first(options: Sequence[Option], class_name: str, races: Sequence[RaceMemory]) -> list[Option]:

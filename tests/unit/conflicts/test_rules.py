@@ -616,6 +616,7 @@ def test_engine_warnings_block_unless_they_have_a_rule_of_their_own(
         ("ascendancy", "Chronomancer", False),
         ("skill", "spark", True),
         ("skill", "Comet", False),
+        ("ascendancy", ["Chronomancer", "Stormweaver"], True),
         ("skill", ["Comet", "Spark"], True),
         ("skill", ["Comet", "Arc"], False),
         ("level", 90, True),

@@ -21,6 +21,7 @@ from app.model.sub_problems import (
 )
 from app.reasoning.base import ReasoningContext
 from app.reasoning.questions import QUESTIONS
+from app.reasoning.questions.ascendancy import AscendancyAnswer
 from app.reasoning.questions.brief import Brief
 from app.reasoning.questions.damage_delivery import DeliveryAnswer, ways
 from app.reasoning.rules import RulesReasoner
@@ -98,6 +99,22 @@ async def test_of_several_skills_that_were_named_each_is_raced_and_no_other(worl
     other = DeliveryAnswer.model_validate({"skill": "Spark", "reason": "it is faster", "rejected": []})
     with pytest.raises(LlmBadOutput, match="asked for Arc or Frostbolt"):
         QUESTIONS[Q.DAMAGE_DELIVERY].settle(other, brief, chosen)
+
+
+async def test_of_several_ascendancies_that_were_named_each_is_raced_and_no_other(world: FactsEngine) -> None:
+    request = BuildRequest(prompt="stormweaver or chronomancer with arc")
+    found = await RulesReasoner().extract(request, world)
+    assert found.get("ascendancy") == ["Stormweaver", "Chronomancer"]
+    started = await RulesReasoner().contenders(await plan(request.prompt, world), 16)
+    assert {one.ascendancy for own in started for one in own.ascendancies} == {"Stormweaver", "Chronomancer"}
+    ctx = await plan(request.prompt, world)
+    chosen = decision(ctx, Q.ASCENDANCY)
+    assert (chosen.provenance, chosen.reason) == (Provenance.INFERRED, "You asked for Stormweaver or Chronomancer.")
+    brief = await Brief.of(ctx, bases=True, nodes=True)
+    third = next(name for name in brief.class_fact.ascendancies if name not in brief.ascendancies)
+    answer = {"class": "Sorceress", "ascendancy": third, "reason": "it fits", "rejected": []}
+    with pytest.raises(LlmBadOutput, match="asked for Stormweaver or Chronomancer"):
+        QUESTIONS[Q.ASCENDANCY].settle(AscendancyAnswer.model_validate(answer), brief, chosen)
 
 
 async def test_every_way_that_is_raced_is_of_all_kinds_that_were_asked_for() -> None:

@@ -379,8 +379,32 @@ def test_of_several_main_skills_the_choice_is_left(
     assert (found.get("skill"), found.listed("with")) == (skills, beside)
     assert found.is_settled("skill") is isinstance(skills, str)
     if not beside:
-        types = {kind for name in found.listed("skill") for kind in damage_types_of(catalogue.skill(name))}
+        gems = [gem for name in found.listed("skill") if (gem := catalogue.skill(name)) is not None]
+        types = {kind for gem in gems for kind in damage_types_of(gem)}
         assert set(found.listed("damage_type")) == types
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ascendancies"),
+    [
+        ("titan or warbringer, earthquake", ["Titan", "Warbringer"]),
+        (
+            "invoker, martial artist or acolyte of chayula with ice strike",
+            ["Invoker", "Martial Artist", "Acolyte of Chayula"],
+        ),
+        ("titan, warbringer", "Titan"),
+        ("titan or deadeye", "Titan"),
+    ],
+)
+def test_of_several_ascendancies_of_a_class_the_choice_is_left(
+    prompt: str, ascendancies: str | list[str], catalogue: Catalogue
+) -> None:
+    found = understood(prompt, catalogue)
+    assert found.get("ascendancy") == ascendancies
+    assert found.is_settled("ascendancy") is isinstance(ascendancies, str)
+    set_by_request = extract_from(BuildRequest(prompt="a build", overrides={"ascendancy": ascendancies}), catalogue)
+    assert set_by_request.get("ascendancy") == ascendancies
+    assert set_by_request.get("class") == found.get("class")
 
 
 def test_a_skill_that_the_request_sets_leaves_no_choice(catalogue: Catalogue) -> None:
@@ -482,3 +506,11 @@ def test_what_somebody_has_left_is_not_asked_for(catalogue: Catalogue) -> None:
 def test_who_gets_one_shot_wants_to_survive(catalogue: Catalogue) -> None:
     """Found with "I get oneshot by bosses": it asked for a build that kills with one hit."""
     assert understood("monk, I get oneshot by bosses", catalogue).get("style") == "tanky"
+
+
+def test_life_or_energy_shield_is_no_hybrid(catalogue: Catalogue) -> None:
+    found = understood("life or energy shield spark, whichever is tankier", catalogue)
+    assert (found.get("defence"), found.not_understood) == (None, [])
+    assert any("life or energy shield" in sentence for sentence in found.assumptions)
+    assert understood("spark with life and energy shield", catalogue).get("defence") == "hybrid"
+    assert understood("evasion or armour monk, life or es", catalogue).listed("defence") == ["evasion", "armour"]
