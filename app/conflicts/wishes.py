@@ -85,7 +85,7 @@ def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
             continue
         check = CHECKS[invariant.field]
         if INVARIANTS[invariant.field].count is Count.EITHER:
-            yield invariant, " or ".join(invariant.words), check(case, invariant.field, invariant.value)
+            yield invariant, " or ".join(dict.fromkeys(invariant.words)), check(case, invariant.field, invariant.value)
             continue
         values = invariant.value if isinstance(invariant.value, list) else [invariant.value]
         for index, value in enumerate(values):

@@ -168,3 +168,14 @@ def test_a_target_is_corrected_like_any_other_wish(catalogue: Catalogue) -> None
     assert read(catalogue, prompt, kept, misread=[wrong]).get("life") == 2000, "that is not what stands there"
     other = one("defence", "life", "life 2000 was what my last character had")
     assert read(catalogue, prompt, other, misread=[wrong]).get("life") is None
+
+
+def test_of_several_skills_that_were_named_a_model_loses_none(catalogue: Catalogue) -> None:
+    several = ["Arc", "Spark"]
+    assert read(catalogue, "arc or spark", one("skill", "Arc", "arc")).get("skill") == several
+    assert read(catalogue, "bolts, arcs?", one("skill", several, "bolts, arcs")).get("skill") == several
+    assert read(catalogue, "arc or spark", one("skill", "Comet", "arc or spark")).get("skill") == "Comet"
+    named = one("ascendancy", ["titan", "Warbringer", "titan"], "a giant or a brute")
+    assert read(catalogue, "a giant or a brute", named).get("ascendancy") == ["Titan", "Warbringer"]
+    with pytest.raises(LlmBadOutput, match="belongs to"):
+        read(catalogue, "monk, a giant", one("ascendancy", ["Titan", "Warbringer"], "a giant"))
