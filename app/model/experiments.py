@@ -116,7 +116,7 @@ class Wish(Model):
             case "balanced":
                 what = "damage and effective hit points together"
         other = "effective hit points" if self.direction == "damage" else "damage"
-        lost = "neither" if self.direction == "balanced" else other
+        lost = "either" if self.direction == "balanced" else other
         more = f"{self.gain:.0%} more" if self.least is None else "more"
         return f"{more} {what}, losing no more than {self.loss:.0%} of {lost}"
 
