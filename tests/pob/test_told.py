@@ -31,6 +31,7 @@ MANY = (
     BuildRequest(prompt="two-handed mace titan, max block", level=45),
     BuildRequest(prompt="tactician ballista totems", level=45),
     BuildRequest(prompt="contagion + essence drain", level=60),
+    BuildRequest(prompt="stormweaver or chronomancer, arc or spark", level=40),
     BuildRequest(prompt="Ice strike martial artist CI, no spirit gems", level=52),
     BuildRequest(prompt="bleed ritualist spear, max attack speed", level=45),
     BuildRequest(prompt="Comet archmage stormweaver endgame", level=92),

@@ -550,7 +550,7 @@ def _named_wish(reader: Reader, wish: str, reached: str, met: bool) -> Faults:
     have = {"class": file.class_name, "ascendancy": file.ascendancy or "none", "level": str(file.level)}
     told = reached.partition("; tried: ")[0]
     if word in have:
-        if (have[word] == what) is not met or have[word] not in reached:
+        if (have[word] in what.split(" or ")) is not met or have[word] not in reached:
             yield f"the file has {have[word]}"
     elif word == "skill":
         if any(name.startswith(one) for name in file.main.gems for one in what.split(" or ")) is not met:
