@@ -177,8 +177,12 @@ _RECOVERS_NOTHING: Mapping[str, str] = {"Chaos Inoculation": "Life Flask", "Bloo
 
 
 def _keystones(blueprint: Blueprint, nodes: Mapping[int, NodeFact]) -> list[str]:
+    """Return the keystones that are allocated, then those that worn items bring with a line of their own."""
     found = [nodes[node.id] for node in blueprint.nodes if node.id in nodes]
-    return [node.name for node in found if node.kind == "keystone"]
+    own = [node.name for node in found if node.kind == "keystone"]
+    known = {node.name for node in nodes.values() if node.kind == "keystone"}
+    lines = {line.strip() for item in blueprint.items.values() for line in (item.text or "").splitlines()}
+    return [*own, *sorted(known & lines - set(own))]
 
 
 def how_to_play(

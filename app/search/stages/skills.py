@@ -188,7 +188,7 @@ async def traits_of(ctx: SearchContext) -> BuildTraits:
         "armour": armour / max(armour + evasion, 1.0),
         "evasion": evasion / max(armour + evasion, 1.0),
     }
-    return BuildTraits(types, critical, 1.0 - stats.damage.share(*AFTER_HIT), defences)
+    return BuildTraits(types, critical, 1.0 - stats.damage.share(*AFTER_HIT), found.get("Mana", 1.0), defences)
 
 
 async def _can_bring_about(ctx: SearchContext) -> Callable[[GemFact], bool]:

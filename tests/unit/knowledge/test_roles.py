@@ -121,6 +121,9 @@ def test_what_the_build_cannot_bring_about() -> None:
     totem = SLAM.model_copy(update={"id": "totem", "tags": [*SLAM.tags, "totem"]})
     assert not brought_about(cry, [SHOT, totem], BuildTraits({})), "found on a Deadeye with a Shockwave Totem"
     assert [brought_about(tempest, used, BuildTraits({})) for used in ([ARC], [SLAM])] == [True, False]
+    assert not brought_about(tempest, [ARC], BuildTraits({}, mana=0.0)), (
+        "found on a Titan whose mask brings Blood Magic"
+    )
 
 
 def test_a_mark_for_critical_hits_and_what_adds_to_hits_want_them() -> None:

@@ -15,6 +15,7 @@ from app.model.groups import GroupRole, GroupUse
 from app.model.names import Effort, GearTier, Goal
 from app.model.stats import GrantedEffect
 from app.phases.validate.guide import guide_to, how_to_play, measured_guide
+from tests.fakes.engine import FactsEngine, small_facts
 
 
 def gem(name: str, *, kind: str = "active", types: tuple[str, ...] = (), spirit: float = 0.0) -> GemFact:
@@ -164,6 +165,15 @@ async def test_supports_come_with_their_socket_and_their_tier(sketch: ProcessEng
     for fact, socket in zip(supports, sockets, strict=True):
         assert levels[fact.name] == max(level_required(skill), level_required(fact), socket)
     assert [step.level for step in guide.gems] == sorted(levels.values())
+
+
+async def test_a_keystone_of_a_worn_item_counts_like_an_allocated_one() -> None:
+    """A Titan with a Mask of the Sanguimancer, which brings Blood Magic, was told to drink a Mana Flask."""
+    flask = GearItem(slot="Flask 1", base="Ultimate Life Flask")
+    for line, told in (("Chaos Inoculation", []), ("Chaos Inoculations", ["Drink when low: Ultimate Life Flask."])):
+        mask = GearItem(slot="Helmet", base="Mask", rarity="UNIQUE", text=f"Rarity: UNIQUE\nMask\n{line}")
+        worn = Blueprint(class_name="X", level=90, items={one.slot: one for one in (flask, mask)})
+        assert (await guide_to(FactsEngine(small_facts()).facts, worn)).how_to_play == told
 
 
 async def test_orders_passives_gems_and_items_by_the_engines_facts(sketch: ProcessEngine) -> None:
