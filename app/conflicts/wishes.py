@@ -84,8 +84,9 @@ def _verdicts(case: Case) -> Iterator[tuple[Invariant, str, WishVerdict]]:
         if not invariant.is_wished and invariant.field not in IDENTITY:
             continue
         check = CHECKS[invariant.field]
-        if INVARIANTS[invariant.field].count is Count.EITHER:
-            yield invariant, " or ".join(dict.fromkeys(invariant.words)), check(case, invariant.field, invariant.value)
+        if INVARIANTS[invariant.field].count is Count.EITHER and isinstance(invariant.value, list):
+            told = " or ".join(dict.fromkeys(invariant.words or invariant.value))
+            yield invariant, told, check(case, invariant.field, invariant.value)
             continue
         values = invariant.value if isinstance(invariant.value, list) else [invariant.value]
         for index, value in enumerate(values):
