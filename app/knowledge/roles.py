@@ -234,13 +234,14 @@ class BuildTraits:
 
     `types`: share (0-1) of the main skill's hits that is of each damage type; `critical`: chance (0-1) that a hit is
     critical; `hits`: share (0-1) of its damage that hits deal themselves, ailments and damage over time left out.
-    `defences`: energy shield as a share (0-1) of it and life, armour and evasion as shares of both. `mana`: the pool.
+    `defences`: energy shield as a share (0-1) of it and life, armour and evasion as shares of both. `on_life`: its
+    main skill costs life and no mana.
     """
 
     types: Mapping[str, float]
     critical: float = 0.0
     hits: float = 1.0
-    mana: float = 1.0
+    on_life: bool = False
     defences: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -266,7 +267,7 @@ def brought_about(gem: GemFact, used: Sequence[GemFact], traits: BuildTraits) ->
         gem.name != _BARRAGE or any("barrageable" in tags(fact) for fact in hits),
         gem.name not in _BY_CRITICAL_HITS or traits.critical >= _ENOUGH,
         gem.name not in _FOR_HITS or traits.hits >= _MOST_HITS,
-        gem.name not in _ON_MANA or traits.mana > 0,
+        gem.name not in _ON_MANA or not traits.on_life,
         gem.name != _EFFIGY or traits.hits <= 1 - _ENOUGH,
         not kinds or sum(traits.types.get(kind, 0.0) for kind in kinds) >= _ENOUGH,
         *(traits.defences.get(kind, 0.0) >= _ENOUGH for kind in defences),

@@ -237,6 +237,8 @@ def _several_resistances(page: Page, start: int) -> _Named | None:
 
 def _listed_resistance(page: Page, start: int) -> _Named | None:
     """Read "fire" in "80 fire, 80 cold and 60 chaos res": amounts of elements of which the last says what they are."""
+    if page.words[start].text not in _SHORT_ELEMENTS or not page.free(start, start + 1):
+        return None
     words = [word.text for word in page.words]
     at = start
     while at < len(words) and words[at] in _SHORT_ELEMENTS:
@@ -245,7 +247,7 @@ def _listed_resistance(page: Page, start: int) -> _Named | None:
             break
         at = after + 1
     generic = at + 1 < len(words) and "elemental_resistances" in page.lexicon.targets.get(words[at + 1], ())
-    if at == start or words[at] not in _SHORT_ELEMENTS or not generic or not page.free(start, start + 1):
+    if at == start or not generic or words[at] not in _SHORT_ELEMENTS:
         return None
     return _Named(start, start + 1, (f"{_SHORT_ELEMENTS[words[start]]}_resistance",))
 

@@ -188,7 +188,8 @@ async def traits_of(ctx: SearchContext) -> BuildTraits:
         "armour": armour / max(armour + evasion, 1.0),
         "evasion": evasion / max(armour + evasion, 1.0),
     }
-    return BuildTraits(types, critical, 1.0 - stats.damage.share(*AFTER_HIT), found.get("Mana", 1.0), defences)
+    on_life = stats.get("LifePerSecondCost") > 0 >= stats.get("ManaPerSecondCost")
+    return BuildTraits(types, critical, 1.0 - stats.damage.share(*AFTER_HIT), on_life, defences)
 
 
 async def _can_bring_about(ctx: SearchContext) -> Callable[[GemFact], bool]:

@@ -121,7 +121,7 @@ def test_what_the_build_cannot_bring_about() -> None:
     totem = SLAM.model_copy(update={"id": "totem", "tags": [*SLAM.tags, "totem"]})
     assert not brought_about(cry, [SHOT, totem], BuildTraits({})), "found on a Deadeye with a Shockwave Totem"
     assert [brought_about(tempest, used, BuildTraits({})) for used in ([ARC], [SLAM])] == [True, False]
-    assert not brought_about(tempest, [ARC], BuildTraits({}, mana=0.0)), (
+    assert not brought_about(tempest, [ARC], BuildTraits({}, on_life=True)), (
         "found on a Titan whose mask brings Blood Magic"
     )
 

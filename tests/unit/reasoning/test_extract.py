@@ -459,6 +459,7 @@ def test_figures_of_critical_hits_regeneration_and_all_attributes(
         ("75% fire, 60% cold and 40 chaos resistance", {"fire": 75, "cold": 60, "chaos": 40}),
         ("80 fire res", {"fire": 80}),
         ("80 fire 70 cold", {}),
+        ("80 fire 70", {}),
     ],
 )
 def test_resistances_in_a_list_are_told_apart(prompt: str, figures: dict[str, float], catalogue: Catalogue) -> None:
