@@ -133,15 +133,7 @@ def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Tar
     least_of = _NOT_UNDER.search(page.text, page.words[max(0, start - 2)].start, page.words[end - 1].end)
     if least_of is not None:
         start = min(start, page.covering(*least_of.span())[0])
-    names = chosen.names
-    if (
-        names[0].endswith("_hit")
-        and end < len(page.words)
-        and page.free(end, end + 1)
-        and not page.breaks(end - 1, end)
-    ):
-        hit = _HIT_OF.get(page.words[end].text)  # "max hit 5k physical"
-        names, end = ((hit,), end + 1) if hit else (names, end)
+    names, end = _typed_hit(page, chosen.names, end)
     span = page.span(start, end)
     page.take(start, end)
     around = page.text[page.words[start - 1].end if start else 0 : page.words[end - 1].end]
@@ -159,6 +151,13 @@ def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Tar
                 Target(f"{one}_resistance", value, span) for one, value in zip(_ELEMENTS, values, strict=False) if value
             ]
     return [Target(name, amount.value, span) for name in names]
+
+
+def _typed_hit(page: Page, names: tuple[str, ...], end: int) -> tuple[tuple[str, ...], int]:
+    """Return the hit whose type stands behind its amount ("max hit 5k physical"), and where that ends."""
+    follows = end < len(page.words) and page.free(end, end + 1) and not page.breaks(end - 1, end)
+    hit = _HIT_OF.get(page.words[end].text) if follows and names[0].endswith("_hit") else None
+    return ((hit,), end + 1) if hit else (names, end)
 
 
 def _end_of_bound(page: Page, start: int, end: int) -> int:
