@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -76,6 +77,10 @@ class Catalogue:
         """Return the class that has this ascendancy, or None."""
         wanted = phrase(ascendancy)
         return next((c for c in self.classes if wanted in {phrase(name) for name in c.ascendancies}), None)
+
+    def class_of_first(self, ascendancies: Sequence[str]) -> ClassFact | None:
+        """Return the class that has the first of the ascendancies, or None where there is none."""
+        return self.class_of(ascendancies[0]) if ascendancies else None
 
     def ascendancy_named(self, name: str) -> str | None:
         """Return the ascendancy's proper name, or None."""

@@ -100,10 +100,7 @@ def _texts(constraint: InvariantType, texts: list[object]) -> InvariantValue:
             found.append(word)
         else:
             found.append(text)
-    found = list(dict.fromkeys(found))
-    if constraint.count is Count.LIST:
-        return found
-    return None if not found else found[0] if len(found) == 1 else found
+    return constraint.holding(found) if found or constraint.count is Count.LIST else None
 
 
 def answer_of(constraint: InvariantType, text: str) -> InvariantValue:
@@ -160,8 +157,7 @@ def known_to(constraint: InvariantType, value: InvariantValue, catalogue: Catalo
         if known is None and (best is None or best[1] < _LIKE):
             return None
         found.append(known if known is not None else best[0] if best is not None else text)
-    found = list(dict.fromkeys(found))
-    return found if constraint.count is Count.LIST or len(found) > 1 else found[0]
+    return constraint.holding(found)
 
 
 def known_name(text: str, catalogue: Catalogue) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -113,6 +113,11 @@ class InvariantType:
     def label(self) -> str:
         """The name as a sentence begins with it."""
         return self.name.replace("_", " ").capitalize()
+
+    def holding(self, values: Iterable[str]) -> str | list[str]:
+        """Return values as the constraint holds them, each once: a list, or one that stands alone."""
+        found = list(dict.fromkeys(values))
+        return found if self.count is Count.LIST or len(found) != 1 else found[0]
 
 
 def _target(name: str, meaning: str, figure: Figure) -> InvariantType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.errors import LlmBadOutput
@@ -51,7 +50,7 @@ def constraints(
     kept = [merged for one in found if (merged := _against(one, read.find(one.field))) is not None]
     stated = {i.field: i.value for i in read.invariants if i.provenance is Provenance.EXPLICIT}
     stated |= {one.field: one.value for one in kept}
-    owner, class_name = catalogue.class_of("".join(as_list(stated.get("ascendancy"))[:1])), stated.get("class")
+    owner, class_name = catalogue.class_of_first(as_list(stated.get("ascendancy"))), stated.get("class")
     if owner is not None and class_name is not None and owner.name != class_name:
         raise LlmBadOutput(f"the ascendancy belongs to the {owner.name}, not to the {class_name}")
     whole = extract_from(request, catalogue, kept, gone)
@@ -154,8 +153,7 @@ def _against(new: Invariant, old: Invariant | None) -> Invariant | None:
         words = dict(zip(as_list(new.value), new.words or [""] * len(as_list(new.value)), strict=True))
         words |= dict(zip(as_list(old.value), old.words or [""] * len(as_list(old.value)), strict=True))
         both = list(dict.fromkeys([*as_list(old.value), *words]))
-        value = both if constraint.count is Count.LIST or len(both) > 1 else both[0]
-        return changed(old, value=value, words=[words[one] for one in both])
+        return changed(old, value=constraint.holding(both), words=[words[one] for one in both])
     return new if new.provenance is Provenance.EXPLICIT and new.value != old.value else None
 
 
@@ -166,14 +164,17 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
         LlmBadOutput: there is no such value.
     """
     constraint = INVARIANTS[field]
+    if constraint.count is Count.EITHER and not as_list(value):
+        raise LlmBadOutput(f"{field}: name one, or leave it out")
     match constraint.kind:
         case Kind.CLASS:
             return named(str(value), by_phrase(catalogue.classes, (c.name for c in catalogue.classes)), "class").name
         case Kind.ASCENDANCY:
             names = [name for fact in catalogue.classes for name in fact.ascendancies]
-            return _either(named(name, by_phrase(names, names), "ascendancy") for name in as_list(value))
+            known = by_phrase(names, names)
+            return constraint.holding(named(name, known, "ascendancy") for name in as_list(value))
         case Kind.SKILL:
-            return _either(_skill(name, catalogue) for name in as_list(value))
+            return constraint.holding(_skill(name, catalogue) for name in as_list(value))
         case Kind.NAME:
             return [_thing(name, catalogue) for name in as_list(value)]
     if isinstance(value, list) and value and constraint.count is Count.ONE:
@@ -185,12 +186,6 @@ def _fitted(field: str, value: InvariantValue, catalogue: Catalogue) -> Invarian
     if constraint.kind is Kind.PHRASE:
         return [word for text in as_list(fitted) if (word := phrase(text))]
     return fitted
-
-
-def _either(names: Iterable[str]) -> InvariantValue:
-    """Return the name, or the several of which one is wanted."""
-    found = list(dict.fromkeys(names))
-    return found if len(found) > 1 else found[0]
 
 
 def _skill(name: str, catalogue: Catalogue) -> str:

@@ -8,7 +8,7 @@ from enum import IntEnum
 from itertools import pairwise
 
 from app.model.base import changed
-from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet, InvariantValue, Question, shown
+from app.model.constraints import INVARIANTS, Invariant, InvariantSet, InvariantValue, Question, shown
 from app.model.names import GearTier, Goal, Provenance
 from app.reasoning.prompt.page import Span, together
 from app.reasoning.prompt.phrases import PromptReading
@@ -75,12 +75,10 @@ class Draft:
         first: dict[str, tuple[str, Span]] = {}
         for value, span in found:
             first.setdefault(value, (value, span))
-        values = list(first)
         doubts = {span.quote: "" if span.likeness >= 100 else f", read as {span.phrase}" for _, span in found}
         reason = "you wrote " + " and ".join(f'"{quote}"{doubt}' for quote, doubt in doubts.items())
-        several = INVARIANTS[name].count is Count.LIST or len(values) > 1
         words = [span.written for _, span in first.values()]
-        self.put(name, values if several else values[0], Provenance.EXPLICIT, reason, words)
+        self.put(name, INVARIANTS[name].holding(first), Provenance.EXPLICIT, reason, words)
 
     def infer(self, name: str, value: InvariantValue, reason: str) -> None:
         """Set a field that follows from something else."""

@@ -38,7 +38,7 @@ def settle_request(draft: Draft, request: BuildRequest, catalogue: Catalogue) ->
         else:
             draft.fix(name, fitted)
     named = as_list(draft.get("ascendancy"))
-    owner = catalogue.class_of(named[0]) if named else None
+    owner = catalogue.class_of_first(named)
     if owner is not None and draft.get("class") not in (None, owner.name):
         text = f"{named[0]} is an ascendancy of the {owner.name}, not of the {draft.get('class')}"
         draft.assume(f"{text}, so I left it aside.")

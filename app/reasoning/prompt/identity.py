@@ -153,11 +153,11 @@ class Identity:
         ]
         if self._draft.has("class"):
             return
-        ascendancy = next(iter(as_list(self._draft.get("ascendancy"))), "")
-        if (owner := self._catalogue.class_of(ascendancy)) is not None:
+        ascendancies = as_list(self._draft.get("ascendancy"))
+        if (owner := self._catalogue.class_of_first(ascendancies)) is not None:
             named = [pair for pair in named if pair[0] == owner.name]
             if not named:
-                self._draft.infer("class", owner.name, f"{ascendancy} is one of its ascendancies")
+                self._draft.infer("class", owner.name, f"{ascendancies[0]} is one of its ascendancies")
         if named:
             self._draft.explicit("class", *named[0])
             options = list(dict.fromkeys(name for name, _ in named))

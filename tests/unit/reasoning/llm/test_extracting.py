@@ -179,3 +179,5 @@ def test_of_several_skills_that_were_named_a_model_loses_none(catalogue: Catalog
     assert read(catalogue, "a giant or a brute", named).get("ascendancy") == ["Titan", "Warbringer"]
     with pytest.raises(LlmBadOutput, match="belongs to"):
         read(catalogue, "monk, a giant", one("ascendancy", ["Titan", "Warbringer"], "a giant"))
+    with pytest.raises(LlmBadOutput, match="name one"):
+        read(catalogue, "arc or spark", one("skill", [], "arc or spark"))
