@@ -183,7 +183,7 @@ def begun_score(race: Race | None) -> float | None:
     winner = race.winner if race is not None else None
     if winner is None or not winner.is_whole:
         return None
-    return winner.most.score
+    return winner.figures[-1].score
 
 
 def line_of(row: Mapping[str, Any]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pydantic import Field
 
-from app.model.base import Model, changed
+from app.model.base import Model
 from app.model.blueprint import Blueprint
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
@@ -24,12 +23,14 @@ class Contender(Model):
 
     `answers`: what the other questions would be answered with, so that it can be drafted. `defences`: the answers to
     what keeps it alive that are tried where it is near the best, what the class's attributes make cheap first.
-    `figures`: one per rung that it ran; a rung more of the best begun builds, which are with the best of their
-    ascendancies there, and of one that is ahead by its defence.
+    `figures`: one per rung that it ran; those of begun builds that are settled are with passives traded for their gear,
+    and the best of these have one more each with the best of their ascendancies and of their defences.
     `by_ascendancy`: figures with each ascendancy that was tried; of these, each with passives and gear of its own.
-    `by_defence`: those of begun builds that differ in armour, tree and gear. `out`: why it cannot be built, empty when
-    it can. `draft`: the build so far, None once it is out of the race; `defence`: what that was begun with, None = the
-    answer. `is_whole`: the draft was begun as construct begins a build.
+    `by_defence`: those of begun builds that differ in armour, tree and gear. In both, passives were traded of what it
+    had before, and of the best of the others where that is better untraded.
+    `out`: why it cannot be built, empty when it can. `draft`: the build so far, as it was begun, None once it is out of
+    the race; `defence`: what that was begun with, None = the answer. `is_whole`: it was begun as construct begins a
+    build; `untraded`: its own figures.
     """
 
     option: Option
@@ -43,31 +44,13 @@ class Contender(Model):
     draft: Blueprint | None = None
     defence: SurvivabilityChoice | None = None
     is_whole: bool = False
+    untraded: DraftFigures | None = None
     promise: float | None = None
 
     @property
     def rung(self) -> int:
         """The last rung that it ran, 0 before the first; who is raced against nobody may begin with a later one."""
         return self.figures[-1].rung if self.figures else 0
-
-    @property
-    def most(self) -> DraftFigures:
-        """The best figures of its begun build: as it was begun, or with another defence."""
-        return max((self.figures[-1], *self.by_defence.values()), key=lambda one: one.score)
-
-    def defended(
-        self, usual: SurvivabilityChoice, others: Sequence[tuple[SurvivabilityChoice, Blueprint, DraftFigures]]
-    ) -> Contender:
-        """Return the begun build with the best of its own and other defences; `usual`: its own where none is told."""
-        own = self.defences[0] if self.defences else usual
-        measured = [(own, self.draft, self.figures[-1]), *others]
-        choice, draft, _ = max(measured, key=lambda one: one[2].score)
-        told = {defence.title: figures for defence, _, figures in measured}
-        return changed(self, draft=draft, defence=choice, by_defence=told)
-
-    def ahead_of(self, other: Contender) -> Contender:
-        """Return the contender before the other one, a rung further with the best of its figures."""
-        return changed(self, figures=[*self.figures, changed(self.most, rung=other.rung + 1)])
 
     @property
     def place(self) -> tuple[bool, int, float, str]:
@@ -109,15 +92,16 @@ class Race(Model):
         """The contenders, the best first."""
         return sorted(self.contenders, key=lambda one: one.place)
 
-    def near(self, within: float) -> list[Contender]:
-        """Return the begun builds that are at most so far (e-folds of the objective) behind the best, best first.
+    def near(self, within: float, most: int) -> list[Contender]:
+        """Return so many begun builds that are at most so far (e-folds of the objective) behind the best, best first.
 
-        One without its draft, as an earlier version left all but the best, has nothing to be begun again from; the best
-        stands alone where no build was begun.
+        All have come as far as the best. One without its draft, as an earlier version left all but the best, has
+        nothing to be begun again from; the best stands alone where no build was begun.
         """
-        begun = [one for one in self.standing if one.is_whole and one.draft is not None and not one.out]
-        near = [one for one in begun if begun[0].figures[-1].score - one.figures[-1].score <= within]
-        return near or self.standing[:1]
+        first = self.standing[0]
+        begun = [one for one in self.standing if one.is_whole and one.draft is not None and one.rung == first.rung]
+        near = [one for one in begun if not one.out and first.figures[-1].score - one.figures[-1].score <= within]
+        return near[:most] or self.standing[:1]
 
     @property
     def is_ascending(self) -> bool:

@@ -20,6 +20,7 @@ from app.model.race import Contender, Race
 from app.model.stats import DPS, EHP
 from app.model.sub_problems import AscendancyChoice, DraftFigures, SurvivabilityChoice
 from app.search.base import Plan, SearchContext, plan_from
+from app.search.effort import for_trades
 from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, armour_options, usable
 from app.search.gear.pool import GearOption, SlotPool, has_room, plain_item, slot_pool, with_option, wording
 from app.search.incumbent import EPSILON, Incumbent
@@ -32,13 +33,12 @@ from app.search.skills.further import without_unpaid
 from app.search.skills.gems import by_id, mentions, support_slots
 from app.search.skills.supports import SupportSelection
 from app.search.stages.foundation import founded
-from app.search.stages.passives import ascend, tree_search
+from app.search.stages.passives import ascend, spend, tree_search
 from app.search.stages.skills import named_skills, support_rules
 from app.search.stages.table import AGAIN, ASCENDING, FIRST, HELPING, SUPPORTING, in_turn
 
 REACHES, ROUNDS, POINTS = (4, 3, 2), 3, 30
-"""Points of a route, the farthest that is affordable; rounds of spending; passive points of a draft at most: a small
-tree tells skills apart as well as a large one."""
+"""Points of a route, the farthest that is affordable; rounds of spending; passive points of an estimated draft."""
 
 ASCENDANCIES = 3
 """Ascendancies tried with each of several skills, where evaluations suffice; estimates try all with one alone."""
@@ -60,7 +60,8 @@ NO_RATE = "the engine calculates no rate of damage for it"
 class DraftResult:
     """A draft after a rung: the build, what it was measured to have, and why it cannot be built (empty: it can).
 
-    `is_whole`: it was begun as construct begins a build. `promise`: an attack's score as builds grow.
+    `is_whole`: it was begun as construct begins a build; `untraded`: its own figures, where the others are those with
+    passives traded. `promise`: an attack's score as builds grow.
     """
 
     blueprint: Blueprint
@@ -70,6 +71,7 @@ class DraftResult:
     out: str = ""
     by_ascendancy: Mapping[str, DraftFigures] = field(default_factory=dict)
     is_whole: bool = False
+    untraded: DraftFigures | None = None
     promise: float | None = None
 
 
@@ -245,18 +247,28 @@ async def begun(work: DraftWork) -> DraftResult:
 
 
 async def settled(work: DraftWork) -> DraftResult:
-    """Give the begun build its curse or mark, supports that it can pay for, and the ascendancy that is worth most now.
+    """Give the begun build its curse or mark and supports that it can pay for, and trade its passives to see its worth.
 
-    Ascendancies are compared again because without passives and gear they do not tell. It is judged as finished builds
-    are.
+    It is judged as finished builds are, by what it comes to with its passives traded, and stays as it was begun.
     """
     await work.panel.build(work.ctx.blueprint)
     ctx = replace(work.ctx, notes=changed(work.ctx.notes, gear_made=True))
-    whole = await _paid(replace(ctx, blueprint=(await HELPING(ctx)).blueprint))
-    if len(work.ascendancies) < 2:
-        return replace(await _judged(work, whole), is_whole=True)
-    best, _, by_ascendancy = await _ascended(work, whole)
-    return replace(await _judged(work, best.blueprint), by_ascendancy=by_ascendancy, is_whole=True)
+    before = await _judged(work, await _paid(replace(ctx, blueprint=(await HELPING(ctx)).blueprint)))
+    after = await traded(replace(work, ctx=replace(ctx, blueprint=before.blueprint)))
+    untraded = figures_of(before, RUNGS.index(settled) + 1)
+    return replace(after, blueprint=before.blueprint, is_whole=True, untraded=untraded)
+
+
+async def traded(work: DraftWork) -> DraftResult:
+    """Trade passives of the begun build for others that suit the gear which it wears, to see what it comes to.
+
+    What finishing adds differs by more than begun builds do, and most of that is the tree: a Firestorm that was 0.75
+    behind an Ember Fusillade is ahead by 0.15 then, as it is when both are finished.
+    """
+    await work.panel.build(work.ctx.blueprint)
+    ctx = replace(work.ctx, notes=changed(work.ctx.notes, gear_made=True))
+    search, _ = await spend(ctx, for_trades(ctx.demands.floors.passive_points))
+    return await _judged(work, search.incumbent.blueprint)
 
 
 async def _paid(ctx: SearchContext) -> Blueprint:
@@ -315,10 +327,7 @@ async def _judged(work: DraftWork, blueprint: Blueprint, *left: Guard) -> DraftR
 
 
 async def _paid_for(work: DraftWork, incumbent: Incumbent) -> Incumbent:
-    """Return it without the helpers that it cannot pay for even once.
-
-    With Chaos Inoculation a Blood Mage, whose skills cost life, was ahead by a curse that he can never cast.
-    """
+    """Return it without helpers that it can never pay for: a Blood Mage with one life was ahead by a curse."""
     if len(incumbent.blueprint.groups) > 1:
         named = {fact.id for fact in await named_skills(work.ctx)}
         await without_unpaid(incumbent, await work.panel.inspect(), named)
@@ -331,10 +340,7 @@ def _measured(incumbent: Incumbent) -> DraftResult:
 
 
 async def _promised(work: DraftWork, incumbent: Incumbent) -> DraftResult:
-    """Return a draft and, of an attack, the score with what its damage becomes beside that of spells.
-
-    How builds grow was measured on Path of Building; of an engine that estimates it is not known.
-    """
+    """Return a draft and, of an attack, the score with what its damage becomes; of estimates that is not known."""
     measured, facts = _measured(incumbent), by_id(await work.ctx.engine.facts.gems())
     fact = facts.get(work.ctx.plan.delivery.skill_id)
     if fact is None or not is_attack(fact) or work.ctx.engine.version.estimate:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
-from app.core.errors import UnknownFact
 from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.memory import RaceKey
-from app.model.moves import Move, Trial
 from app.model.names import Effort, Mode, SubProblemName
 from app.model.race import Contender, Race
-from app.model.state import BuildState
-from app.model.sub_problems import AscendancyChoice, DraftFigures, SurvivabilityChoice
+from app.model.sub_problems import AscendancyChoice, DraftFigures
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.memory import digest_of
-from app.search.base import Plan
 from app.search.drafts import (
     ASCENDANCIES,
     ESTIMATED,
@@ -33,16 +27,13 @@ from app.search.drafts import (
     figures_of,
     planned,
     settled,
+    traded,
 )
-from app.search.effort import ON_DRAFTS, for_a_build, for_a_build_anew
-from app.search.experiments import SPENT, MoveExperimenter
-from app.search.incumbent import Incumbent
-from app.search.moves import MoveReader
-from app.search.objective import LEFT_TO_GEAR, objective_for
-from app.search.sessions import BESIDE_OTHERS, ParallelSession, Sharing, open_parallel, seated
+from app.search.effort import for_a_build, for_a_build_anew, for_a_build_traded
+from app.search.sessions import BESIDE_OTHERS, open_parallel, seated
 
 Q = SubProblemName
-T = TypeVar("T")
+Begun = Callable[[], Awaitable[tuple[Contender, int]]]
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
 """Questions that a race answers. Where skill and ascendancy are named, one draft runs it for its defences."""
 
@@ -57,14 +48,12 @@ SHARES = (0.3, 0.27, 0.4)
 short. On Path of Building the first alone is one: the others begin and settle builds, which takes what it takes."""
 
 FIELD = (6, 3)
-"""How many go on after each rung but the last at most."""
+"""How many go on after each rung of drafts but the last: so many builds are begun and settled at most, and so many are
+begun in other ways, too. A Firestorm that began as the fourth of six is the best with traded passives, and finished."""
 
-CLOSE = 0.35
-"""How far (e-folds of the objective) behind the best begun build others may be to be begun in other ways, too."""
-
-CLEAR = 0.05
-"""What it must be ahead then. Of nine begun builds some are ahead by chance: a Storm Wave that was by 0.013 came to
-1.809 finished, the Falling Thunder that it overtook to 1.950."""
+CLOSE, CLOSER = 0.4, 0.2
+"""How far (e-folds of the objective) behind the best begun build others may be to be begun with other ascendancies, and
+with other defences: High Velocity Rounds gained 0.6 by the one, Fangs of Frost 0.1 by the other."""
 
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
@@ -123,28 +112,40 @@ class RaceExplore:
 
     async def _after_ascendancies(self, ctx: PhaseContext, race: Race) -> Race:
         """Return the race once its best are begun with each of their likeliest ascendancies; each has one of them."""
-        near = race.near(CLOSE)
-        pairs = [(one, hero) for one in near for hero in _others(one)]
-        found = await seated([partial(_ascended, ctx, one, hero) for one, hero in pairs], self.sessions)
-        best, *others = (_raised(one, few) for one, few in _of_each(near, pairs, found))
-        clear = best.figures[-1].score + CLEAR
-        made = {best.option.name: best} | {
-            one.option.name: now if now.figures[-1].score >= clear else changed(one, by_ascendancy=now.by_ascendancy)
-            for one, now in zip(near[1:], others, strict=True)
-        }
-        ran = changed(_with(race, made, sum(trials for _, trials in found)), ascended=True)
-        return _further(ran, _kept(ctx))
+        near = race.near(CLOSE, FIELD[-1])
+        others = [(one, partial(_anew, ctx, one, ascended, [hero])) for one in near for hero in _others(one)]
+        measured, evaluations = await self._measured(ctx, near, others)
+        made = [changed(_best(few), by_ascendancy=_by_ascendancy(few)) for few in measured]
+        return _further(changed(_with(race, made, evaluations), ascended=True), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
         """Return the race once its best are measured with each defence; each is begun with its first one."""
-        near = race.near(CLOSE)
-        pairs = [(one, defence) for one in near for defence in one.defences[1:]]
-        found = await seated([partial(_defended, ctx, one, defence) for one, defence in pairs], self.sessions)
-        made = [one.defended(planned(one).survivability, few) for one, few in _of_each(near, pairs, found)]
-        first = max(made, key=lambda one: one.most.score)
-        if first.most.score >= made[0].most.score + CLEAR:
-            made[made.index(first)] = first.ahead_of(made[0])
-        return _ended(_with(race, {one.option.name: one for one in made}, sum(few for _, few in found)), _kept(ctx))
+        near = [changed(one, defence=next(iter(one.defences), one.defence)) for one in race.near(CLOSER, FIELD[-1])]
+        pairs = [(one, changed(one, defence=defence)) for one in near for defence in one.defences[1:]]
+        others = [(one, partial(_anew, ctx, other, defended)) for one, other in pairs]
+        measured, evaluations = await self._measured(ctx, near, others)
+        told = [{planned(one).survivability.title: one.figures[-1] for one in few} for few in measured]
+        made = [changed(_best(few), by_defence=found) for few, found in zip(measured, told, strict=True)]
+        return _ended(_with(race, made, evaluations), _kept(ctx))
+
+    async def _measured(
+        self, ctx: PhaseContext, near: Sequence[Contender], others: Sequence[tuple[Contender, Begun]]
+    ) -> tuple[list[list[Contender]], int]:
+        """Return each begun build as it is and as begun in other ways, all a rung further, and what that took.
+
+        They are compared as they are begun; passives of the best other one are traded where it is ahead then.
+        """
+        begun = await seated([begin for _, begin in others], self.sessions)
+        of_each = [[few for (who, _), (few, _) in zip(others, begun, strict=True) if who is one] for one in near]
+        ahead = [_ahead(few, one) for one, few in zip(near, of_each, strict=True)]
+        works = [partial(_anew, ctx, changed(one, figures=one.figures[:-1]), traded) for one in ahead if one]
+        better = await seated(works, self.sessions)
+        improved = {one.option.name: one for one, _ in better}
+        measured = [
+            [_unchanged(one), *(improved[one.option.name] if other is best else other for other in few)]
+            for one, few, best in zip(near, of_each, ahead, strict=True)
+        ]
+        return measured, sum(few for _, few in (*begun, *better))
 
 
 def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[DraftResult]]]:
@@ -188,11 +189,12 @@ async def _begun(ctx: PhaseContext) -> Race:
     # who runs alone has nothing to learn from drafts: it is begun at once
     is_settled = len(found) == 1 and not ctx.engine.version.estimate
     points, ways = ctx.demands.floors.passive_points, max(len(one.defences) for one in found)
-    builds, begin = (0, 0) if ctx.engine.version.estimate else (min(len(found), most) for most in reversed(FIELD))
-    heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if builds else 1
-    for_builds, anew = (begin + builds) * for_a_build(points), for_a_build_anew(points)
-    for_drafts = 0 if is_settled else first if builds else allowed
-    for_ascendancies, for_defences = (max(1, builds) * (max(1, few) - 1) * anew for few in (heroes, ways))
+    begin, best = (0, 0) if ctx.engine.version.estimate else (min(len(found), most) for most in FIELD)
+    heroes = max(len(one.ascendancies[:ASCENDANCIES]) for one in found) if begin else 1
+    anew, trades = for_a_build_anew(points), for_a_build_traded(points)
+    for_builds = begin * (2 * for_a_build(points) + trades)
+    for_drafts = 0 if is_settled else first if begin else allowed
+    for_ascendancies, for_defences = (max(1, best) * ((max(1, few) - 1) * anew + trades) for few in (heroes, ways))
     return Race(
         contenders=found,
         rungs=RUNGS.index(begun) if is_settled else 0,
@@ -228,127 +230,58 @@ async def _drafted(
         promise=draft.promise,
         figures=[*contender.figures, *([] if draft.out else [figures_of(draft, rungs_of(ctx).index(rung) + 1)])],
         by_ascendancy=dict(draft.by_ascendancy) or contender.by_ascendancy,
+        untraded=draft.untraded,
     )
     return ran, panel.trials
-
-
-async def _ascended(
-    ctx: PhaseContext, contender: Contender, hero: AscendancyChoice
-) -> tuple[tuple[AscendancyChoice, Blueprint, DraftFigures], int]:
-    """Return the contender's build begun with the ascendancy, its figures, and the evaluations that it took."""
-    measured, trials = await _anew(ctx, contender, planned(contender), ascended, [hero])
-    return (hero, *measured), trials
-
-
-async def _defended(
-    ctx: PhaseContext, contender: Contender, defence: SurvivabilityChoice
-) -> tuple[tuple[SurvivabilityChoice, Blueprint, DraftFigures], int]:
-    """Return the contender's build begun with the defence, its figures, and the evaluations that it took."""
-    measured, trials = await _anew(ctx, contender, planned(contender, defence), defended)
-    return (defence, *measured), trials
 
 
 async def _anew(
     ctx: PhaseContext,
     contender: Contender,
-    plan: Plan,
     work: Callable[[DraftWork], Awaitable[DraftResult]],
     ascendancies: Sequence[AscendancyChoice] = (),
-) -> tuple[tuple[Blueprint, DraftFigures], int]:
-    """Return what the work makes of the contender's begun build, its figures, and the evaluations that it took."""
-    assert contender.draft is not None, "it won"
+) -> tuple[Contender, int]:
+    """Return the contender with what the work makes of its begun build, a rung further, and what that took.
+
+    Traded passives are measured, and not kept.
+    """
+    assert contender.draft is not None, "it is near the best"
     async with open_parallel(ctx.engine, None, BESIDE_OTHERS) as panel:
-        search = search_context(ctx, plan, panel, contender.draft)
-        measured = await work(DraftWork(panel, search, ascendancies=ascendancies))
-        return (measured.blueprint, figures_of(measured, len(RUNGS) + 1)), panel.trials
+        search = search_context(ctx, planned(contender), panel, contender.draft)
+        made = await work(DraftWork(panel, search, ascendancies=ascendancies))
+    found = figures_of(made, contender.rung + 1)
+    ran = changed(contender, figures=[*contender.figures, found])
+    return ran if work is traded else changed(ran, draft=made.blueprint, untraded=found), panel.trials
 
 
-def _raised(contender: Contender, others: Sequence[tuple[AscendancyChoice, Blueprint, DraftFigures]]) -> Contender:
-    """Return the begun build as it is with the best of its own and other ascendancies, a rung further."""
-    own = changed(contender.figures[-1], rung=len(RUNGS) + 1)
-    measured = [(planned(contender).ascendancy, contender.draft, own), *others]
-    _, draft, best = max(measured, key=lambda one: one[2].score)
-    told = {hero.ascendancy: figures for hero, _, figures in measured if hero.ascendancy is not None}
-    return changed(contender, draft=draft, figures=[*contender.figures, best], by_ascendancy=told)
+def _unchanged(contender: Contender) -> Contender:
+    """Return the contender a rung further with the same figures."""
+    return changed(contender, figures=[*contender.figures, changed(contender.figures[-1], rung=contender.rung + 1)])
 
 
-def _of_each(
-    near: Sequence[Contender], pairs: Sequence[tuple[Contender, object]], found: Sequence[tuple[T, int]]
-) -> list[tuple[Contender, list[T]]]:
-    """Return each contender with what was measured of it: `found` holds that of the pairs, in their order."""
-    return [(one, [few for (who, _), (few, _) in zip(pairs, found, strict=True) if who is one]) for one in near]
+def _score(contender: Contender) -> float:
+    return contender.figures[-1].score
+
+
+def _best(measured: Sequence[Contender]) -> Contender:
+    return max(measured, key=_score)
+
+
+def _ahead(others: Sequence[Contender], own: Contender) -> Contender | None:
+    """Return the best of the others where it is better than its own was before passives were traded."""
+    before, best = own.untraded or own.figures[-1], max(others, key=_score, default=None)
+    return best if best is not None and _score(best) > before.score else None
+
+
+def _by_ascendancy(measured: Sequence[Contender]) -> dict[str, DraftFigures]:
+    heroes = [(planned(one).ascendancy.ascendancy, one.figures[-1]) for one in measured]
+    return {hero: found for hero, found in heroes if hero is not None}
 
 
 def _others(contender: Contender) -> list[AscendancyChoice]:
     """Return the likeliest ascendancies beside the one of its draft."""
     own = planned(contender).ascendancy.ascendancy
     return [one for one in contender.ascendancies[:ASCENDANCIES] if one.ascendancy != own]
-
-
-class RaceDrafts:
-    """The drafts that are left of the race of a new build, for trying moves on before anything is decided.
-
-    They share one session, opened when the first is asked for and closed with `stack`.
-    """
-
-    def __init__(self, ctx: PhaseContext, stack: AsyncExitStack) -> None:
-        self._ctx, self._stack = ctx, stack
-        race = ctx.state.race if ctx.state.iteration == 0 else None
-        standing = race.standing if race is not None and race.over else []
-        self._drafted = {one.option.name: one for one in standing if one.draft is not None and not one.out}
-        self._panel: ParallelSession | None = None
-        self._held: tuple[str, MoveExperimenter] | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the drafts, the best first."""
-        return list(self._drafted)
-
-    @property
-    def left(self) -> int:
-        """Return how many evaluations may still be made for all questions together."""
-        taken = self._ctx.state.construction.notes.for_ideas + self._trials
-        return max(0, ON_DRAFTS[self._ctx.request.effort] - taken)
-
-    @property
-    def _trials(self) -> int:
-        return self._panel.trials if self._panel is not None else 0
-
-    async def experiment(self, draft: str, variants: Sequence[Sequence[Move]], metrics: Sequence[str]) -> list[Trial]:
-        """Try each variant on the draft by itself, in order.
-
-        Raises:
-            UnknownFact: there is no such draft.
-        """
-        if draft not in self._drafted:
-            raise UnknownFact(f"there is no draft called {draft!r}; there are {', '.join(self._drafted)}")
-        found: list[Trial] = []
-        for moves in variants:
-            if not self.left:
-                found.append(Trial(problem=SPENT))
-                continue
-            if self._held is None or self._held[0] != draft:
-                self._held = draft, await self._opened(self._drafted[draft])
-            found += await self._held[1].experiment([moves], metrics)
-        return found
-
-    async def _opened(self, contender: Contender) -> MoveExperimenter:
-        """Return the draft in the session; what gear will see to is not judged, as in the race."""
-        assert contender.draft is not None
-        if self._panel is None:
-            self._panel = await self._stack.enter_async_context(open_parallel(self._ctx.engine, None, Sharing(1)))
-        await self._panel.build(contender.draft)
-        search = search_context(self._ctx, planned(contender), self._panel, contender.draft)
-        incumbent = await Incumbent.open(search, objective_for(search).without(*LEFT_TO_GEAR))
-        return MoveExperimenter(search, incumbent, await MoveReader.of(search, incumbent))
-
-    def charged(self, state: BuildState) -> BuildState:
-        """Return the state with what was tried counted, and taken from what may be tried later."""
-        if not self._trials:
-            return state
-        notes = state.construction.notes
-        notes = changed(notes, evaluations=notes.evaluations + self._trials, for_ideas=notes.for_ideas + self._trials)
-        return changed(state, construction=changed(state.construction, notes=notes))
 
 
 def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, kept: int) -> Race:
@@ -358,23 +291,26 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
     """
     rung = race.rungs + 1
     fine = sum(not one.out for one in ran)
-    found = changed(_with(race, {one.option.name: one for one in ran}, evaluations), rungs=rung)
+    found = changed(_with(race, ran, evaluations), rungs=rung)
     if not fine:
         return _ended(found, kept)
     if rung == rungs:
         return _further(found, kept)
+    if any(one.is_whole for one in ran):  # who is behind here may come to more than others in the end
+        return found
     return _left_with(found, _going_on(found, max(2, min(FIELD[race.rungs], -(-fine // 2)))))
 
 
-def _with(race: Race, ran: Mapping[str, Contender], evaluations: int) -> Race:
-    """Return the race with contenders, by name, as they are now, and what that took."""
-    contenders = [ran.get(one.option.name, one) for one in race.contenders]
+def _with(race: Race, ran: Sequence[Contender], evaluations: int) -> Race:
+    """Return the race with those contenders as they are now, and what that took."""
+    now = {one.option.name: one for one in ran}
+    contenders = [now.get(one.option.name, one) for one in race.contenders]
     return changed(race, contenders=contenders, evaluations=race.evaluations + evaluations)
 
 
 def _further(race: Race, kept: int) -> Race:
     """Return the race after its last rung: over, unless something of its best is still to be compared."""
-    is_guarded = any(len(one.defences) > 1 for one in race.near(CLOSE))
+    is_guarded = any(len(one.defences) > 1 for one in race.near(CLOSER, FIELD[-1]))
     return race if race.is_ascending or is_guarded else _ended(race, kept)
 
 

@@ -135,12 +135,12 @@ async def ascend(ctx: SearchContext, width: int | None = None) -> StageResult:
 
 async def grow_tree(ctx: SearchContext) -> StageResult:
     """Spend the passive points; a tree that is there already is thought over as well."""
-    search, _ = await _spent(ctx, LIMITS[ctx.effort].growing)
+    search, _ = await spend(ctx, LIMITS[ctx.effort].growing)
     points = await passive_points(ctx, search.incumbent.blueprint)
     return StageResult(search.incumbent.blueprint, label=f"{search.spent} of {points} passive points spent")
 
 
-async def _spent(ctx: SearchContext, limits: TreeLimits) -> tuple[TreeSearch, frozenset[int]]:
+async def spend(ctx: SearchContext, limits: TreeLimits) -> tuple[TreeSearch, frozenset[int]]:
     """Spend the level's points and trade them; return the search and what trades have bought."""
     search = await tree_search(ctx, await _opened(ctx), limits)
     await search.fit(await passive_points(ctx, search.incumbent.blueprint))
@@ -177,7 +177,7 @@ async def trade_passives(ctx: SearchContext) -> StageResult:
     """
     if ctx.engine.version.estimate:
         return StageResult(ctx.blueprint, label="passives stay: the engine estimates")
-    search, new = await _spent(ctx, LIMITS[ctx.effort].trading)
+    search, new = await spend(ctx, LIMITS[ctx.effort].trading)
     label = f"better passives: {', '.join(_names(search.graph, new)) or 'small ones'}" if new else "no better passives"
     notes = StageNotes(tree_alternatives=await alternatives(search))
     return StageResult(search.incumbent.blueprint, notes, label=label)

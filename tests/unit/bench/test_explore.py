@@ -111,7 +111,7 @@ def test_what_builds_gain_after_they_were_begun_is_told_by_quartiles() -> None:
     assert gains_of(rows[:1]) == {"builds": 1}
 
 
-def test_what_a_build_was_begun_as_is_the_best_of_what_the_race_made_of_its_winner() -> None:
+def test_what_a_build_was_begun_as_is_what_the_race_made_of_its_winner_last() -> None:
     def figures(score: float) -> DraftFigures:
         return DraftFigures(dps=1, ehp=1, score=score, rung=3)
 
@@ -124,7 +124,5 @@ def test_what_a_build_was_begun_as_is_the_best_of_what_the_race_made_of_its_winn
         is_whole=True,
     )
     assert begun_score(Race(contenders=[won], over=True)) == 1.2
-    defended = changed(won, by_defence={"armour": figures(1.2), "evasion": figures(1.4)})
-    assert begun_score(Race(contenders=[defended], over=True)) == 1.4
     assert begun_score(Race(contenders=[changed(won, is_whole=False)], over=True)) is None
     assert begun_score(None) is None

@@ -28,7 +28,8 @@ from app.model.sub_problems import (
     SurvivabilityChoice,
 )
 from app.phases.base import PhaseContext, PhaseResult
-from app.phases.explore.race import CLEAR, FIELD, RaceDrafts, RaceExplore
+from app.phases.explore.questions import RaceDrafts
+from app.phases.explore.race import FIELD, RaceExplore
 from app.phases.memory import digest_of, digest_with, race_memory_of, results_of
 from app.reasoning.base import ReasoningContext
 from app.search.base import Plan
@@ -119,7 +120,8 @@ async def test_drafts_of_attacks_are_compared_by_what_they_become(attacks: Seque
     assert race.winner.option.name == "skill13", "once it is begun, an attack is what it is"
 
 
-async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:
+async def test_the_best_wins_and_fewer_go_on_after_drafts() -> None:
+    """Of begun builds all are settled: who is behind there may come to more in the end."""
     state, inner = await raced(sorted(EFFECTS)[:14])
     race = state.race
     assert race is not None
@@ -127,7 +129,7 @@ async def test_the_best_wins_and_fewer_go_on_after_every_rung() -> None:
     assert inner.seen == [race]
     assert race.winner is not None
     assert race.winner.option.name == "skill13"
-    assert [sum(len(one.figures) >= rung for one in race.contenders) for rung in (1, 2, 3)] == [14, 6, 3]
+    assert [sum(len(one.figures) >= rung for one in race.contenders) for rung in (1, 2, 3)] == [14, 6, 6]
     assert state.construction.notes.evaluations == race.evaluations > 0
     assert [one.option.name for one in race.contenders if one.draft is not None] == ["skill13"]
 
@@ -239,24 +241,24 @@ async def defended(
 
 
 async def test_the_best_are_drafted_with_every_defence_and_nobody_who_is_far_behind_is() -> None:
-    states, inner = await defended(["skill01", "skill02", "skill03"])
+    states, inner = await defended(["skill01", "skill12", "skill13"])
     assert [state.race.over for state in states if state.race] == [False, False, False, True]
     race = states[-1].race
     assert inner.seen == [race]
     assert race is not None
     assert race.winner is not None
-    assert race.winner.option.name == "skill03"
+    assert race.winner.option.name == "skill13"
     far, near, _ = race.contenders
     assert (far.by_defence, list(near.by_defence)) == ({}, ["life with armour", "life with evasion"])
-    assert near.figures[-1] == near.by_defence["life with armour"], "it overtakes nobody"
+    assert near.figures[-1] == near.by_defence["life with evasion"], "it has its best defence, too"
     found = race.winner.by_defence
     assert list(found) == ["life with armour", "life with evasion"]
     assert found["life with evasion"].ehp == found["life with armour"].ehp + 500
     assert (states[-1].done, states[-1].total) == (5, 5)
-    assert "defences of skill03, best of 2: life with evasion" in states[-1].progress_label
+    assert "defences of skill13, best of 2: life with evasion" in states[-1].progress_label
     assert race.evaluations == states[-1].construction.notes.evaluations <= race.allowed
     assert all(one.defences == [] for one in race.contenders), "what is over is not kept"
-    assert [one.option.name for one in race.contenders if one.draft is not None] == ["skill03"]
+    assert [one.option.name for one in race.contenders if one.draft is not None] == ["skill13"]
     assert race.winner.draft is not None
     assert race.winner.draft.items["Helmet"].base == "Evasion", "construct goes on with the best of them"
     assert race.winner.defence is not None
@@ -268,23 +270,23 @@ class Guarded(Defended):
 
     async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:
         found = await super().contenders(ctx, most)
-        return [one if one.option.name == "skill02" else changed(one, defences=[ARMOUR]) for one in found]
+        return [one if one.option.name == "skill12" else changed(one, defences=[ARMOUR]) for one in found]
 
 
 async def test_a_begun_build_that_is_near_the_best_may_win_by_its_defence() -> None:
     """Found at level 90: a Glacial Lance came to more than the winner, with energy shield."""
     phase, state = RaceExplore(Inner()), BuildState(sub_problems={name: SubProblem(name=name) for name in Q})
-    reasoner = Guarded("skill01", "skill02", "skill03")
+    reasoner = Guarded("skill01", "skill12", "skill13")
     for _ in range(4):
         state = (await phase.run(changed_context(context(ArithmeticEngine(hats()), state), reasoner))).state
     race = state.race
     assert race is not None
     assert race.over
     best, other, _ = race.standing
-    assert (best.option.name, other.option.name) == ("skill02", "skill03")
-    assert [len(one.figures) for one in (best, other)] == [len(RUNGS) + 1, len(RUNGS)]
+    assert (best.option.name, other.option.name) == ("skill12", "skill13")
+    assert [len(one.figures) for one in (best, other)] == [len(RUNGS) + 1] * 2
     assert best.figures[len(RUNGS) - 1].score < other.figures[-1].score, "it was behind when both were begun"
-    assert best.figures[-1].score == best.by_defence["life with evasion"].score >= other.most.score + CLEAR
+    assert best.figures[-1].score == best.by_defence["life with evasion"].score > other.figures[-1].score
     assert (best.defence, best.draft is not None) == (EVASION, True)
     assert begun_of(race, planned(best)) == best.draft
     view = race_view(race)
@@ -319,14 +321,14 @@ async def test_a_skill_that_was_named_is_begun_for_its_defence_alone() -> None:
     assert race is not None
     assert race.winner is not None
     assert len(race.winner.by_defence) == 2
-    assert (len(states), [one.rung for one in race.winner.figures]) == (3, [2, 3])
+    assert (len(states), [one.rung for one in race.winner.figures]) == (3, [2, 3, 4])
     assert "rung 2 of 3, best of 1: skill01" in states[0].progress_label
     assert begun_of(race, planned(race.winner)) == race.winner.draft
     assert race.evaluations <= race.allowed
 
 
-LOW, NOTHING, FOURTH, STURDY, HARDY, GREAT = (
-    changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Sturdy", "Hardy", "Great")
+LOW, NOTHING, FOURTH, HARDY, GREAT = (
+    changed(TOP, ascendancy=name) for name in ("Low", "None of these", "A fourth", "Hardy", "Great")
 )
 HEROES = [LOW, NOTHING, TOP, FOURTH]
 
@@ -347,8 +349,8 @@ class Heroic(Defended):
 def halls() -> World:
     """A world of hats whose ascendancies have passives."""
     known = hats()
-    effects = {"Low": "1 inc", "Sturdy": "26 life", "Hardy": "30 life", "Great": "6 inc"}
-    for first, (name, effect) in zip(range(600, 800, 50), effects.items(), strict=True):
+    effects = {"Low": "1 inc", "Hardy": "30 life", "Great": "6 inc"}
+    for first, (name, effect) in zip(range(600, 750, 50), effects.items(), strict=True):
         known.nodes += [
             node(first, first + 1, kind="ascendancy_start", ascendancy=name),
             *(node(first + i, first + i + 1, mods=[effect], kind="notable", ascendancy=name) for i in range(1, 12)),
@@ -402,11 +404,12 @@ async def test_the_winner_of_several_skills_is_begun_with_each_of_its_ascendanci
     found = race.winner.by_ascendancy
     assert list(found) == ["Top", "Low", "None of these"], "the three likeliest, its own first"
     assert [one.rung for one in found.values()] == [len(RUNGS) + 1] * 3
-    assert max(found.values(), key=lambda one: one.score) == race.winner.by_defence["life with armour"]
-    assert race.winner.figures[-1] == found["Top"]
+    best = max(found.values(), key=lambda one: one.score)
+    assert race.winner.by_defence["life with armour"] == changed(best, rung=len(RUNGS) + 2)
+    assert best == found["Top"]
     assert planned(race.winner).ascendancy == TOP
     (loser,) = [one for one in race.contenders if one is not race.winner]
-    assert {one.rung for one in loser.by_ascendancy.values()} == {len(RUNGS)}, "nobody begins again what is far behind"
+    assert loser.by_ascendancy == {}, "nobody begins again what is far behind"
     assert len(loser.figures) == len(RUNGS)
     assert (await heroic(["skill01", "skill09"], 1))[0] == state
 
@@ -419,7 +422,7 @@ async def test_a_begun_build_that_is_near_the_best_may_win_by_its_ascendancy() -
     at = len(RUNGS)
     assert [len(one.figures) for one in (best, other)] == [at + 1] * 2
     assert best.figures[at - 1].score < other.figures[at - 1].score, "it was behind when both were begun"
-    assert best.figures[at].score >= other.figures[at].score + CLEAR
+    assert best.figures[at].score > other.figures[at].score
     assert planned(best).ascendancy == HARDY
     assert best.draft is not None
     assert other.draft is not None, "its defences are still to be compared"
@@ -435,16 +438,6 @@ async def test_a_begun_build_without_its_draft_is_not_begun_again() -> None:
     race = await opposed(skill12=HARDY, skill13=FOURTH, kept="skill13")
     best, other = race.standing
     assert (best.option.name, other.by_ascendancy) == ("skill13", {})
-
-
-async def test_who_began_best_is_overtaken_only_by_what_is_clearly_ahead() -> None:
-    race = await opposed(skill12=STURDY, skill13=FOURTH)
-    best, near = race.standing
-    assert best.option.name == "skill13"
-    assert [len(one.figures) for one in (best, near)] == [len(RUNGS) + 1, len(RUNGS)]
-    ahead = near.by_ascendancy["Sturdy"].score - best.figures[-1].score
-    assert 0 < ahead < CLEAR
-    assert against(near, best).endswith(f"(rung {len(RUNGS)})"), "of the rung that decided"
 
 
 async def test_a_skill_that_was_named_is_begun_like_the_winner_of_a_race() -> None:
