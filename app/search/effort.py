@@ -130,8 +130,8 @@ def left_to_share(notes: StageNotes) -> int:
 def for_trades(points: int) -> TreeLimits:
     """Return how far passives of a begun build are traded before builds are compared.
 
-    Of 48 begun builds of level 90 that gains what polishing the tree gains but 0.08 in the median, for two thirds of
-    its evaluations; half as many trades leave the best where it is not seen.
+    Of 47 begun builds of level 90 it gains 0.13 to 1.05 of the objective, 0.29 in the median; polishing the tree gains
+    0.05 more, for 1.4 times the evaluations, and half as many trades do not show a Firestorm that comes to most.
     """
     return TreeLimits(reach=6, trials=9 * points)
 

@@ -9,7 +9,8 @@ from app.model.race import Race
 class ContenderView(Model):
     """A way to build that was raced: dps and ehp of its draft after the last of `rungs` that it ran, null without.
 
-    These are no figures of a finished build. `out`: why it cannot be built, null when it can.
+    These are no figures of a finished build; a begun one is told with passives traded for the gear that it wears.
+    `out`: why it cannot be built, null when it can.
     """
 
     name: str
