@@ -194,7 +194,9 @@ async def _begun(ctx: PhaseContext) -> Race:
     anew, trades = for_a_build_anew(points), for_a_build_traded(points)
     for_builds = begin * (2 * for_a_build(points) + trades)
     for_drafts = 0 if is_settled else first if begin else allowed
-    for_ascendancies, for_defences = (max(1, best) * ((max(1, few) - 1) * anew + trades) for few in (heroes, ways))
+    for_ascendancies, for_defences = (
+        max(1, best) * ((few - 1) * anew + trades) if few > 1 else 0 for few in (heroes, ways)
+    )
     return Race(
         contenders=found,
         rungs=RUNGS.index(begun) if is_settled else 0,
