@@ -130,7 +130,6 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
     assert race.winner.figures[-1].dps > 0
     assert len(race.contenders) >= 6
     assert sum(one.rung >= len(RUNGS) for one in race.contenders) in range(2, FIELD[0] + 1)
-    assert sum(one.rung > len(RUNGS) for one in race.contenders) in range(1, FIELD[1] + 1)
     assert race.evaluations <= 1.1 * race.allowed
     assert race.winner.by_defence == {}, "so early a tree leads nowhere else"
 
@@ -154,6 +153,7 @@ async def test_what_gear_will_see_to_does_not_decide(fresh: ProcessEngine, pob_p
         assert one.untraded.score < one.figures[-1].score, "better passives were found for what it wears"
     ahead = [one for one in whole if len(one.figures) > len(RUNGS)]
     assert race.winner in ahead
+    assert len(ahead) <= FIELD[1]
     for one in ahead:
         assert [figures.rung for figures in one.by_ascendancy.values()] == [len(RUNGS) + 1] * 3, "begun each"
         # they are told as the begun build has them, not as a draft that dies at once
