@@ -1,4 +1,4 @@
-"""Explore measures before it decides: ways to build are raced in the engine, the worse half leaves after every rung."""
+"""Explore measures before it decides: ways to build are raced in the engine, the best drafts are begun as builds."""
 
 from __future__ import annotations
 
