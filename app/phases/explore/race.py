@@ -12,7 +12,7 @@ from app.model.blueprint import Blueprint
 from app.model.memory import RaceKey
 from app.model.names import Effort, Mode, SubProblemName
 from app.model.race import Contender, Race
-from app.model.sub_problems import AscendancyChoice, DraftFigures
+from app.model.sub_problems import AscendancyChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.memory import digest_of
 from app.search.drafts import (
@@ -33,7 +33,7 @@ from app.search.effort import for_a_build, for_a_build_anew, for_a_build_traded
 from app.search.sessions import BESIDE_OTHERS, open_parallel, seated
 
 Q = SubProblemName
-Begun = Callable[[], Awaitable[tuple[Contender, int]]]
+Begin = Callable[[], Awaitable[tuple[Contender, int]]]
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
 """Questions that a race answers. Where skill and ascendancy are named, one draft runs it for its defences."""
 
@@ -115,7 +115,9 @@ class RaceExplore:
         near = race.near(CLOSE, FIELD[-1])
         others = [(one, partial(_anew, ctx, one, ascended, [hero])) for one in near for hero in _others(one)]
         measured, evaluations = await self._measured(ctx, near, others)
-        made = [changed(_best(few), by_ascendancy=_by_ascendancy(few)) for few in measured]
+        heroes = [{planned(one).ascendancy.ascendancy: one.figures[-1] for one in few} for few in measured]
+        told = [{hero: found for hero, found in few.items() if hero is not None} for few in heroes]
+        made = [changed(_best(few), by_ascendancy=found) for few, found in zip(measured, told, strict=True)]
         return _further(changed(_with(race, made, evaluations), ascended=True), _kept(ctx))
 
     async def _after_defences(self, ctx: PhaseContext, race: Race) -> Race:
@@ -129,14 +131,14 @@ class RaceExplore:
         return _ended(_with(race, made, evaluations), _kept(ctx))
 
     async def _measured(
-        self, ctx: PhaseContext, near: Sequence[Contender], others: Sequence[tuple[Contender, Begun]]
+        self, ctx: PhaseContext, near: Sequence[Contender], others: Sequence[tuple[Contender, Begin]]
     ) -> tuple[list[list[Contender]], int]:
         """Return each begun build as it is and as begun in other ways, all a rung further, and what that took.
 
         They are compared as they are begun; passives of the best other one are traded where it is ahead then.
         """
-        begun = await seated([begin for _, begin in others], self.sessions)
-        of_each = [[few for (who, _), (few, _) in zip(others, begun, strict=True) if who is one] for one in near]
+        anew = await seated([begin for _, begin in others], self.sessions)
+        of_each = [[few for (who, _), (few, _) in zip(others, anew, strict=True) if who is one] for one in near]
         ahead = [_ahead(few, one) for one, few in zip(near, of_each, strict=True)]
         works = [partial(_anew, ctx, changed(one, figures=one.figures[:-1]), traded) for one in ahead if one]
         better = await seated(works, self.sessions)
@@ -145,7 +147,7 @@ class RaceExplore:
             [_unchanged(one), *(improved[one.option.name] if other is best else other for other in few)]
             for one, few, best in zip(near, of_each, ahead, strict=True)
         ]
-        return measured, sum(few for _, few in (*begun, *better))
+        return measured, sum(few for _, few in (*anew, *better))
 
 
 def rungs_of(ctx: PhaseContext) -> Sequence[Callable[[DraftWork], Awaitable[DraftResult]]]:
@@ -273,11 +275,6 @@ def _ahead(others: Sequence[Contender], own: Contender) -> Contender | None:
     """Return the best of the others where it is better than its own was before passives were traded."""
     before, best = own.untraded or own.figures[-1], max(others, key=_score, default=None)
     return best if best is not None and _score(best) > before.score else None
-
-
-def _by_ascendancy(measured: Sequence[Contender]) -> dict[str, DraftFigures]:
-    heroes = [(planned(one).ascendancy.ascendancy, one.figures[-1]) for one in measured]
-    return {hero: found for hero, found in heroes if hero is not None}
 
 
 def _others(contender: Contender) -> list[AscendancyChoice]:
