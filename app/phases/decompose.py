@@ -5,10 +5,9 @@ from __future__ import annotations
 from app.knowledge.words import phrase
 from app.model.base import changed
 from app.model.constraints import INVARIANTS, Count, Invariant, InvariantSet
-from app.model.dependencies import without_cycles
 from app.model.names import Provenance, SubProblemName, Trigger
 from app.model.state import BuildState
-from app.model.sub_problems import SubProblem
+from app.model.sub_problems import SubProblem, without_cycles
 from app.phases.base import PhaseContext, PhaseResult, with_budget
 from app.reasoning.base import Decomposition
 from app.search.effort import LEFT_OUT

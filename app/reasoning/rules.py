@@ -6,11 +6,10 @@ from app.engine.base import Engine
 from app.knowledge.gems import damage_types_of
 from app.model.conflicts import BuildConflict
 from app.model.constraints import READ_FROM_FILE, Invariant, InvariantSet, InvariantValue
-from app.model.dependencies import without_cycles
 from app.model.names import GearTier, Goal, Provenance, SubProblemName
 from app.model.race import Contender
 from app.model.record import BuildRequest
-from app.model.sub_problems import Decision, Discovery, SubProblem
+from app.model.sub_problems import Decision, Discovery, SubProblem, without_cycles
 from app.reasoning.base import (
     Conclusion,
     Decomposition,

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from app.core.config import resource_dir
 from app.knowledge.vocabulary import vocabulary
 from app.model.constraints import INVARIANTS, Setter
-from app.model.dependencies import without_cycles
 from app.model.names import ConflictType, SubProblemName
+from app.model.sub_problems import without_cycles
 from app.prompting.library import PromptLibrary
 from app.reasoning.llm import answers as steps
 from app.reasoning.llm.conversation import parse_answer

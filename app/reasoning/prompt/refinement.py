@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
-from app.model.blueprint import OFF_HAND, SWAP
 from app.model.experiments import Direction, Wish
-from app.model.moves import WEAPON_SLOTS, Locks, Part
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
+from app.reasoning.prompt.locks import PLACE, locks_of, names_part, with_keeps
 from app.reasoning.prompt.targets import as_more, more_of
 
 _KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
@@ -71,38 +70,12 @@ _UNMINDED = re.compile(
 _LOSSES = ((_UNMINDED, 0.5), (_TRADED, 0.2), (_UNHARMED, 0.01))
 """Words for how much of the other figure may be lost, and the share of it."""
 
-_OFF = r"off.?hand|(?<!energy )shield|focus|quiver|buckler"
-_SLOTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"weapons?|bow|crossbow|wand|staff|quarterstaff|spear|mace|sceptre|swords?|axe|dagger|talisman", WEAPON_SLOTS),
-    (_OFF, (OFF_HAND, OFF_HAND + SWAP)),
-    (r"helm(?:et)?s?|hat", ("Helmet",)),
-    (r"(?:body )?armou?r|chest(?: ?piece)?|robe", ("Body Armour",)),
-    (r"gloves?", ("Gloves",)),
-    (r"boots?|shoes", ("Boots",)),
-    (r"amulet|necklace", ("Amulet",)),
-    (r"rings?", ("Ring 1", "Ring 2", "Ring 3")),
-    (r"belt", ("Belt",)),
-)
-_TREE = r"(?:passive )?tree|passives?|(?:passive |skill )+points?|nodes"
-_PARTS: tuple[tuple[str, tuple[Part, ...], tuple[Part, ...]], ...] = (
-    (r"gear|items?|equipment", (Part.GEAR, Part.FLASKS, Part.JEWELS), (Part.GEAR,)),
-    (r"jewels?", (Part.JEWELS,), (Part.JEWELS,)),
-    (r"flasks?|charms?", (Part.FLASKS,), ()),
-    (_TREE, (Part.TREE, Part.JEWELS), (Part.TREE, Part.ATTRIBUTES)),
-    (r"ascendancy(?: points?)?", (Part.ASCENDANCY,), (Part.ASCENDANCY,)),
-    (r"supports?|gems?|links?", (Part.SUPPORTS, Part.SPIRIT), (Part.SUPPORTS,)),
-    (r"skills?", (Part.SUPPORTS, Part.SPIRIT), ()),
-    (r"spirit|auras?|heralds?|persistent", (Part.SPIRIT,), (Part.SPIRIT,)),
-    (r"attribute(?:s| passives| nodes)?", (Part.ATTRIBUTES,), (Part.ATTRIBUTES,)),
-)
-"""What words name, what stays with it, and what alone may change where nothing else is to."""
-_PLACE = "|".join([*(pattern for pattern, _ in _SLOTS), *(pattern for pattern, _, may in _PARTS if may)])
 _SOUGHT = re.compile(
-    r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|anoint|spend|allocate)"
+    r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|respec|anoint|spend|allocate)"
     r"(?: out)?"
     r"|better|new|different|another|other|(?:\d+ )?(?:unspent|unused|leftover|remaining))"
     rf"(?: (?:the|my|a|an|some|better|new|different|support|skill|unspent|unused|more|extra|\d+))*"
-    rf" (?P<what>(?:{_PLACE})(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{_PLACE}))*)"
+    rf" (?P<what>(?:{PLACE})(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{PLACE}))*)"
     r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
     r"(?: (?:better|else|ones?))?)?"
     r"(?=$|[.,;!?]| (?:and|but|please|with|for|so|because|only|that|to|plz|pls|now|first)\b)",
@@ -122,7 +95,7 @@ _IMPROVED = re.compile(
     re.I,
 )
 _REPLACEABLE = re.compile(
-    rf"{_OWN}|(?:(?:my|the|this|that|our|old|current|main|own) )*(?:{_PLACE}|skills?|ascendancy|class|auras?)", re.I
+    rf"{_OWN}|(?:(?:my|the|this|that|our|old|current|main|own) )*(?:{PLACE}|skills?|ascendancy|class|auras?)", re.I
 )
 """What can be exchanged without being ruled out."""
 _ANYTHING = re.compile(
@@ -143,19 +116,13 @@ _DROPPED = re.compile(
     r"(?![^.,;]{0,30} to \d)(?=[a-z])",
     re.I,
 )
-_STAYS = re.compile(
-    rf"\b(?:(?:my|the) )?(?P<what>(?:{_PLACE})(?:(?:,| and|, and) (?:my |the )?(?:{_PLACE}))*)"
-    r" (?:(?:is|are) (?:locked|fixed)|(?:must |should |ha(?:s|ve) to |can )?(?:stays?|remains?)\b"
-    r"(?: (?:locked|fixed|the same|unchanged|untouched|as (?:it is|they are|is)))?)",
-    re.I,
-)
 _ALONE = re.compile(
-    rf"\bonly (?:(?:the|my) )?(?P<free>{_PLACE}) (?:may|can|should|must) (?:change|be (?:changed|replaced|touched))"
-    rf"|(?:^|(?<=[.,;] ))(?:(?:the|my) )?(?P<alone>{_PLACE}) only\b",
+    rf"\bonly (?:(?:the|my) )?(?P<free>{PLACE}) (?:may|can|should|must) (?:change|be (?:changed|replaced|touched))"
+    rf"|(?:^|(?<=[.,;] ))(?:(?:the|my) )?(?P<alone>{PLACE}) only\b",
     re.I,
 )
 _POOR = re.compile(
-    rf"\b(?:my|the) (?P<what>(?!(?:body )?armou?r\b)(?:{_PLACE}))"
+    rf"\b(?:my|the) (?P<what>(?!(?:body )?armou?r\b)(?:{PLACE}))"
     r" (?:(?:is|are|feels?|looks?) (?:so |too |very |really )*"
     r"(?:bad|trash|weak|old|outdated|terrible|crap|garbage|awful|poor)|sucks?)\b",
     re.I,
@@ -179,9 +146,6 @@ _OTHER = re.compile(
 )
 WORTHWHILE = 0.01
 """Share that a part which is looked for anew has to bring: who wants better boots takes the best there are."""
-_EVERYTHING = re.compile(r"\b(?:everything|all|anything)\b|^\s*(?:it|this|that)(?: as (?:it )?is)?\s*$", re.I)
-_THE_REST = re.compile(r"\b(?:everything|all) else\b|\bthe rest\b|\bother\w*\b", re.I)
-
 _LIFE = re.compile(
     r"\btank\w*|\behp\b|\beffective (?:hp|hit points|health|life)"
     r"|\b(?:more|higher|better|increase|raise|improve|extra)\s+"
@@ -214,7 +178,7 @@ def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
     unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
-    text = _ALONE.sub(r"only change \g<alone>\g<free>", _STAYS.sub(r"keep \g<what>", _UNHARMED.sub(" ", text)))
+    text = _ALONE.sub(r"only change \g<alone>\g<free>", with_keeps(_UNHARMED.sub(" ", text)))
     text = as_more(_POOR.sub(r"better \g<what>", _PLUS.sub(r"\g<amount> more ", text)))
     text = _exchanged(_DEAR.sub(lambda m: f"without {m['what'] or m['other']}", text))
     text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", text))
@@ -237,7 +201,7 @@ def read_refinement(prompt: str) -> RefineReading:
         left = pattern.sub(" ", left)
     return RefineReading(
         wish=wish,
-        locks=_locks([m["what"] for m in (*only, *sought)], [m["what"] for m in kept], rest),
+        locks=locks_of([m["what"] for m in (*only, *sought)], [m["what"] for m in kept], rest),
         kept=tuple(dict.fromkeys(" ".join(m.group().split()) for m in [*only, *kept])),
         rest=_readable(" ".join(left.split()).strip(" ,.;")),
         covers=_covers(rest),
@@ -249,8 +213,7 @@ def read_refinement(prompt: str) -> RefineReading:
 def _as_wish(kept: re.Match[str]) -> str:
     """Return what is to be kept and is no part that can be locked as what the build is to have ("keep Grim Feast")."""
     what = kept["what"].strip()
-    is_part = any(_named(what)) or _EVERYTHING.search(what) or _THE_REST.search(what)
-    return kept.group() if is_part or not what else f"use {what}"
+    return kept.group() if names_part(what) or not what else f"use {what}"
 
 
 def _readable(rest: str) -> str:
@@ -347,44 +310,3 @@ def _direction(text: str) -> tuple[Direction, str]:
     if repair := _REPAIR.search(text):
         return "repair", f'you wrote "{repair.group()}"'
     return "balanced", "you did not say what should become better, so damage and effective hit points both count"
-
-
-def _locks(only: list[str], kept: list[str], rest: str) -> Locks:
-    parts: list[Part] = []
-    slots: list[str] = []
-    for what in kept:
-        if _THE_REST.search(what):
-            only = [*only, rest]
-            continue
-        found_parts, found_slots = _named(what)
-        if _EVERYTHING.search(what) and not found_parts and not found_slots and not only:
-            found_parts = list(Part)
-        parts += found_parts
-        slots += found_slots
-    if only:
-        free_parts, free_slots = _free(" ".join(only))
-        parts += [part for part in Part if part not in free_parts]
-        slots += free_slots
-    return Locks(parts=sorted(set(parts)), slots=sorted(set(slots)))
-
-
-def _named(what: str) -> tuple[list[Part], list[str]]:
-    parts = [part for pattern, stays, _ in _PARTS if _has(pattern, what) for part in stays]
-    slots = [slot for pattern, found in _SLOTS if _has(pattern, what) for slot in found]
-    return parts, slots
-
-
-def _free(what: str) -> tuple[list[Part], list[str]]:
-    """Return the parts that may change, and the slots that stay although their part may change."""
-    parts = [part for pattern, _, may in _PARTS if _has(pattern, what) for part in may]
-    slots = [slot for pattern, found in _SLOTS if _has(pattern, what) for slot in found]
-    if not _has(rf"weapons|{_OFF}", what):  # one weapon is what the main hand holds
-        slots = [slot for slot in slots if slot not in (OFF_HAND, OFF_HAND + SWAP)]
-    if slots and Part.GEAR not in parts:
-        every = {slot for _, found in _SLOTS for slot in found}
-        return [*parts, Part.GEAR], sorted(every - set(slots))
-    return parts, []
-
-
-def _has(pattern: str, text: str) -> bool:
-    return re.search(rf"\b(?:{pattern})\b", text, re.I) is not None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.model.dependencies import Dependencies
 from app.model.names import SubProblemName
+from app.model.sub_problems import Dependencies
 from app.reasoning.questions.ascendancy import AscendancyQuestion
 from app.reasoning.questions.base import QuestionKind
 from app.reasoning.questions.damage_delivery import DeliveryQuestion

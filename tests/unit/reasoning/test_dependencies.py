@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.model.dependencies import without_cycles
 from app.model.names import SubProblemName
+from app.model.sub_problems import without_cycles
 from app.reasoning.questions import dependencies_for
 
 Q = SubProblemName

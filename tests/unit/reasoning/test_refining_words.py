@@ -79,6 +79,43 @@ def test_only_one_kind_of_item_may_change() -> None:
     assert found.locks.holds(Part.TREE)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "free"),
+    [
+        ("keep everything but the tree", {Part.TREE, Part.ATTRIBUTES}),
+        ("keep everything except the tree", {Part.TREE, Part.ATTRIBUTES}),
+        ("don't touch anything but the tree, more damage", {Part.TREE, Part.ATTRIBUTES}),
+        ("keep all but the gear", {Part.GEAR}),
+        ("I want to keep all of it but the jewels", {Part.JEWELS}),
+        ("dont change anything other than supports", {Part.SUPPORTS}),
+        ("everything but my passives and jewels stays", {Part.TREE, Part.ATTRIBUTES, Part.JEWELS}),
+        ("everything stays the same except the gear, and more life", {Part.GEAR}),
+        ("keep everything, but make it tankier", set()),
+        ("respec my tree", {Part.TREE, Part.ATTRIBUTES}),
+    ],
+)
+def test_what_is_excepted_may_change(prompt: str, free: set[Part]) -> None:
+    locks = read_refinement(prompt).locks
+    assert {part for part in Part if not locks.holds(part)} == free
+
+
+@pytest.mark.parametrize(
+    ("prompt", "slot"),
+    [
+        ("leave everything but my boots", "Boots"),
+        ("lock everything besides boots", "Boots"),
+        ("everything but the body armour stays", "Body Armour"),
+        ("all except my weapon must stay the same", "Weapon 1"),
+        ("keep my gear except the boots", "Boots"),
+        ("keep the gear but not the weapon", "Weapon 1"),
+    ],
+)
+def test_an_item_that_is_excepted_may_change_and_no_other(prompt: str, slot: str) -> None:
+    locks = read_refinement(prompt).locks
+    assert not locks.holds_slot(slot)
+    assert all(locks.holds_slot(other) for other in ("Helmet", "Amulet", "Jewel 123"))
+
+
 def test_the_rest_stays() -> None:
     found = read_refinement("new boots for more life, keep everything else")
     assert not found.locks.holds_slot("Boots")
