@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.model.base import Model
 from app.model.blueprint import Blueprint
+from app.model.construction import StageNotes
 from app.model.names import SubProblemName
 from app.model.sub_problems import AscendancyChoice, Choice, DraftFigures, Option, SurvivabilityChoice
 
@@ -16,6 +17,13 @@ RACED: Final = "Measured on drafts ("
 
 DRAFTED: Final = f"{RACED}on the first rung with the same plain gear; not finished builds"
 """How such a fact goes on: what its figures are measured on."""
+
+
+class CompletedBuild(Model):
+    """A begun build with all that makes it whole, and what the stages left that did it."""
+
+    blueprint: Blueprint
+    notes: StageNotes = Field(default_factory=StageNotes)
 
 
 class Contender(Model):
@@ -30,7 +38,7 @@ class Contender(Model):
     had before, and of the best of the others where that is better untraded.
     `out`: why it cannot be built, empty when it can. `draft`: the build so far, as it was begun, None once it is out of
     the race; `defence`: what that was begun with, None = the answer. `is_whole`: it was begun as construct begins a
-    build; `untraded`: its own figures.
+    build; `untraded`: its own figures. `completed`: what it came to where it was completed, too.
     """
 
     option: Option
@@ -45,6 +53,7 @@ class Contender(Model):
     defence: SurvivabilityChoice | None = None
     is_whole: bool = False
     untraded: DraftFigures | None = None
+    completed: CompletedBuild | None = None
     promise: float | None = None
 
     @property
@@ -67,7 +76,8 @@ class Race(Model):
     """The race of one build: `rungs` that are over, `evaluations` made of the `allowed` ones.
 
     What of these is kept: `for_builds` for builds that are begun and settled, `for_ascendancies` for the best of these
-    with others, `for_defences` for theirs with other defences. `ascended`: ascendancies were compared as whole builds.
+    with others, `for_defences` for theirs with other defences, `for_completed` for the best of all to be completed.
+    `ascended`, `guarded`: ascendancies, and defences, were compared as whole builds.
     `learned`: SHA-256 (hex) of what memory said of earlier races, None = nothing.
     """
 
@@ -78,7 +88,9 @@ class Race(Model):
     for_builds: int = 0
     for_ascendancies: int = 0
     for_defences: int = 0
+    for_completed: int = 0
     ascended: bool = False
+    guarded: bool = False
     over: bool = False
     learned: str | None = None
 
@@ -120,6 +132,8 @@ class Race(Model):
         best, here = self.standing[0], f"race, rung {self.rungs} of {rungs}"
         if best.out or not best.figures:
             return f"{here}: nothing of {len(self.contenders)} can be measured"
+        if best.completed is not None:
+            return f"race, completed builds: {best.option.name}, {figures(best.figures[-1])}"
         ascendancies = best.by_ascendancy if self.ascended else {}
         for what, measured in (("defences", best.by_defence), ("ascendancies", ascendancies)):
             if len(measured) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.core.errors import InvalidTransition
@@ -16,6 +16,7 @@ from app.model.construction import StageNotes
 from app.model.demands import Demands, rewards_beyond
 from app.model.facts import GemFact
 from app.model.names import Effort, Goal, SubProblemName
+from app.model.race import CompletedBuild, Contender, Race
 from app.model.sub_problems import (
     AscendancyChoice,
     Choice,
@@ -144,3 +145,43 @@ def config_for(goal: Goal, level: int, main: GemFact) -> dict[str, ConfigValue]:
     )
     ahead: dict[str, ConfigValue] = dict.fromkeys(rewards_beyond(level), False)
     return {"enemyIsBoss": boss, "resistancePenalty": penalty, **afar, **ahead}
+
+
+def planned(contender: Contender, defence: SurvivabilityChoice | None = None) -> Plan:
+    """Return the plan of a contender: with the ascendancy of its draft, and the defence that its draft was begun with.
+
+    `defence`: another one.
+    """
+    defence = defence or contender.defence
+    plan = plan_from({**contender.answers, **({SubProblemName.SURVIVABILITY: defence} if defence else {})})
+    drafted = contender.draft.ascendancy if contender.draft is not None else None
+    hero = next((one for one in contender.ascendancies if one.ascendancy == drafted), plan.ascendancy)
+    return replace(plan, ascendancy=hero)
+
+
+def begun_of(race: Race | None, plan: Plan) -> Blueprint | None:
+    """Return the build that the race began by such a plan; None where it began none, or something else was decided."""
+    winner = race.winner if race is not None else None
+    if winner is None or winner.draft is None or not winner.is_whole:
+        return None
+    return winner.draft if _basis(planned(winner)) == _basis(plan) else None
+
+
+def _basis(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan its beginning rests on; what else it says is chosen later, or again."""
+    delivery, survival, scaling = plan.delivery, plan.survivability, plan.scaling
+    return (
+        (delivery.skill_id, delivery.weapon_types, delivery.off_hand),
+        (plan.ascendancy.class_name, plan.ascendancy.ascendancy),
+        (survival.pool, survival.mitigation),
+        (scaling.damage_types, scaling.excluded_gems, scaling.excluded_nodes),
+        (plan.sustain.resource, plan.constraints),
+    )
+
+
+def completed_of(race: Race | None, plan: Plan) -> CompletedBuild | None:
+    """Return the build that the race completed by the same plan; None where it completed none."""
+    winner = race.winner if race is not None else None
+    if winner is None or winner.completed is None:
+        return None
+    return winner.completed if replace(planned(winner), alternatives=()) == replace(plan, alternatives=()) else None

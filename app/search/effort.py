@@ -149,6 +149,11 @@ def for_a_build_anew(points: int) -> int:
     return 250 + 5 * points
 
 
+def for_a_build_completed(points: int) -> int:
+    """Return the same for a begun build that is completed: 4,700 to 6,200 were measured at level 90."""
+    return 150 + 50 * points
+
+
 def for_a_build_traded(points: int) -> int:
     """Return the same for passives that are traded: a plan that was begun is measured to its end, 1,270 at most."""
     return 150 + for_trades(points).trials

@@ -9,7 +9,8 @@ from app.model.race import Race
 class ContenderView(Model):
     """A way to build that was raced: dps and ehp of its draft after the last of `rungs` that it ran, null without.
 
-    These are no figures of a finished build; a begun one is told with passives traded for the gear that it wears.
+    These are no figures of a finished build; a begun one is told with passives traded for the gear that it wears, the
+    best two with all but finishing touches.
     `out`: why it cannot be built, null when it can.
     """
 

@@ -14,7 +14,7 @@ from app.engine.process import ProcessEngine
 from app.knowledge.gems import waits
 from app.model.blueprint import MAIN_HAND, OFF_HAND
 from app.model.constraints import InvariantSet
-from app.model.names import ConflictType, Effort
+from app.model.names import ConflictType, Effort, Trigger
 from app.model.race import Race
 from app.model.record import BuildRequest
 from app.model.state import BuildState
@@ -23,9 +23,10 @@ from app.model.wishes import WishState
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
-from app.phases.explore.race import FIELD, RaceExplore
+from app.phases.explore.race import COMPLETED, FIELD, RaceExplore
 from app.reasoning.questions.damage_delivery import RIDDEN
 from app.reasoning.rules import RulesReasoner
+from app.search.base import completed_of, plan_of
 from app.search.drafts import RUNGS
 from app.wiring import ConfiguredEngines, open_services
 
@@ -34,6 +35,15 @@ pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.timeout(900)]
 
 async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2, level: int = 8) -> tuple[Race, list[str]]:
     """Return the race of the prompt, and what is wrong with who ran in it."""
+    state, wrong = await explored(pob_path, folder, prompt, sessions, level)
+    assert state.race is not None
+    return state.race, wrong
+
+
+async def explored(
+    pob_path: Path, folder: Path, prompt: str, sessions: int, level: int
+) -> tuple[BuildState, list[str]]:
+    """Return what the prompt is before it is constructed, and what is wrong with who ran in its race."""
     settings = Settings(data_dir=folder, pob_path=pob_path, engine_workers=sessions)
     engines = ConfiguredEngines(settings)
     try:
@@ -43,18 +53,19 @@ async def raced(pob_path: Path, folder: Path, prompt: str, sessions: int = 2, le
         for _ in range(2):
             result = await DecomposePhase().run(ctx)
             ctx = replace(ctx, state=result.state, invariants=result.invariants or ctx.invariants)
-        while ctx.state.race is None or not ctx.state.race.over:
-            ctx = replace(ctx, state=(await RaceExplore(ExplorePhase(), sessions).run(ctx)).state)
+        while result.trigger is not Trigger.EXPLORED:
+            result = await RaceExplore(ExplorePhase(), sessions).run(ctx)
+            ctx = replace(ctx, state=result.state)
         gems = {gem.id: gem for gem in await engine.facts.gems()}
     finally:
         await engines.close()
     wrong: list[str] = []
-    for one in ctx.state.race.contenders:
+    for one in ctx.state.race.contenders if ctx.state.race is not None else []:
         assert isinstance(one.option.choice, DeliveryChoice)
         gem = gems[one.option.choice.skill_id]
         if gem.monsters or waits(gem) or gem.name in RIDDEN:
             wrong.append(gem.name)
-    return ctx.state.race, wrong
+    return ctx.state, wrong
 
 
 async def test_what_waits_for_something_is_built_only_by_name(fresh: ProcessEngine) -> None:
@@ -136,7 +147,9 @@ async def test_nobody_wins_by_a_figure_that_nobody_plays(pob_path: Path, tmp_pat
 
 async def test_what_gear_will_see_to_does_not_decide(fresh: ProcessEngine, pob_path: Path, tmp_path: Path) -> None:
     """A shield asks for Strength that a draft has not, and a whole build has: it protects better than a focus."""
-    race, wrong = await raced(pob_path, tmp_path, "minion build", level=60)
+    state, wrong = await explored(pob_path, tmp_path, "minion build", 2, 60)
+    race = state.race
+    assert race is not None
     assert wrong == []
     first = {one.option.name: one.figures[0] for one in race.contenders if one.figures}
     pairs = [(first[name], first[other]) for name in first if (other := name.replace("focus", "shield")) in first]
@@ -159,7 +172,8 @@ async def test_what_gear_will_see_to_does_not_decide(fresh: ProcessEngine, pob_p
         # they are told as the begun build has them, not as a draft that dies at once
         assert all(figures.ehp > one.figures[-1].ehp / 3 for figures in one.by_ascendancy.values())
         begun = (*one.by_ascendancy.values(), *one.by_defence.values())
-        assert one.figures[-1].score == max(figures.score for figures in begun), "by the one or the other"
+        own = [figures for figures in one.figures if figures.rung <= max(found.rung for found in begun)]
+        assert own[-1].score == max(figures.score for figures in begun), "by the one or the other"
     assert race.winner is not None
     assert race.winner.draft is not None
     measured = race.winner.by_ascendancy
@@ -170,6 +184,14 @@ async def test_what_gear_will_see_to_does_not_decide(fresh: ProcessEngine, pob_p
         as_begun = await session.stats()
     assert as_begun.dps == pytest.approx(race.winner.untraded.dps, rel=0.01), "trades are measured and not kept"
     assert as_begun.dps != pytest.approx(race.winner.figures[-1].dps, rel=0.01)
+    completed = [one for one in ahead if one.rung == race.winner.rung]
+    assert len(completed) == COMPLETED
+    whole_build = completed_of(race, plan_of(state.sub_problems))
+    assert whole_build is not None, "the rules answer everything as it was completed"
+    async with fresh.session() as session:
+        await session.build(whole_build.blueprint)
+        stats = await session.stats()
+    assert stats.dps == pytest.approx(race.winner.figures[-1].dps, rel=0.01)
 
 
 @pytest.mark.parametrize("prompt", ["ranger with Lightning Arrow", "Deadeye with Lightning Arrow"])

@@ -26,9 +26,8 @@ from app.model.wishes import WishState
 from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.memory import begun_with, digest_with, habits, situation_of, used
 from app.reasoning.base import Idea
-from app.search.base import Plan, SearchContext, StageResult, plan_of
+from app.search.base import Plan, SearchContext, StageResult, begun_of, completed_of, plan_of
 from app.search.choices import hold_choices
-from app.search.drafts import begun_of
 from app.search.effort import DIALOGUE, left_to_share
 from app.search.experiments import MoveExperimenter
 from app.search.incumbent import flask_mana, required_attributes
@@ -40,6 +39,7 @@ from app.search.stages.foundation import is_founded
 from app.search.stages.table import (
     BEGUN,
     BY_EFFORT,
+    COMPLETED,
     MENDING,
     RECOLLECT,
     REMEMBERING,
@@ -270,16 +270,18 @@ class ConstructPhase:
 
 
 def _going_on(ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> tuple[PhaseContext, ConstructProgress]:
-    """Go on with what the race began by this plan, unless memory has something better to begin with."""
+    """Go on with what the race began or completed by this plan, unless memory has something better to begin with."""
     begun = begun_of(ctx.state.race, plan)
     if begun is None or progress.notes.remembered is not None:
         return ctx, progress
-    names = {stage.name for stage in BEGUN}
+    whole = completed_of(ctx.state.race, plan) if ctx.request.effort is Effort.NORMAL else None
+    names = {stage.name for stage in (BEGUN if whole is None else (*BEGUN, *COMPLETED))}
     left = [name for name in progress.pending if name not in names]
     done = [name for name in progress.pending if name in names]
-    notes = changed(progress.notes, gear_made=True)
+    notes = changed(progress.notes if whole is None else progress.notes.joined(whole.notes), gear_made=True)
+    blueprint = begun if whole is None else whole.blueprint
     return (
-        replace(ctx, state=changed(ctx.state, blueprint=begun)),
+        replace(ctx, state=changed(ctx.state, blueprint=blueprint)),
         changed(progress, pending=left, done=done, notes=notes),
     )
 

@@ -26,7 +26,7 @@ from app.phases.base import PhaseContext, PhaseResult, search_context
 from app.phases.decompose import decomposed, extract, is_due
 from app.phases.memory import digest_with
 from app.reasoning.base import Conclusion
-from app.search.drafts import planned
+from app.search.base import planned
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT, MoveExperimenter
 from app.search.incumbent import Incumbent

@@ -11,10 +11,11 @@ from app.model.base import changed
 from app.model.blueprint import Blueprint
 from app.model.memory import RaceKey
 from app.model.names import Effort, Mode, SubProblemName
-from app.model.race import Contender, Race
+from app.model.race import CompletedBuild, Contender, Race
 from app.model.sub_problems import AscendancyChoice
 from app.phases.base import PhaseContext, PhaseResult, PhaseStep, search_context
 from app.phases.memory import digest_of
+from app.search.base import planned
 from app.search.drafts import (
     ASCENDANCIES,
     ESTIMATED,
@@ -23,13 +24,13 @@ from app.search.drafts import (
     DraftWork,
     ascended,
     begun,
+    completed,
     defended,
     figures_of,
-    planned,
     settled,
     traded,
 )
-from app.search.effort import for_a_build, for_a_build_anew, for_a_build_traded
+from app.search.effort import for_a_build, for_a_build_anew, for_a_build_completed, for_a_build_traded
 from app.search.sessions import BESIDE_OTHERS, open_parallel, seated
 
 Q = SubProblemName
@@ -54,6 +55,10 @@ begun in other ways, too. A Firestorm that began as the fourth of six is the bes
 CLOSE, CLOSER = 0.4, 0.2
 """How far (e-folds of the objective) behind the best begun build others may be to be begun with other ascendancies, and
 with other defences: High Velocity Rounds gained 0.6 by the one, Fangs of Frost 0.1 by the other."""
+
+COMPLETED = 2
+"""So many of the best begun builds are completed, if they are as close as those that are begun with other defences: of
+four prompts at level 90 the second came to more in three."""
 
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
@@ -86,8 +91,9 @@ class RaceExplore:
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
         rungs = len(rungs_of(ctx))
-        left = self._after_ascendancies if race.is_ascending else self._after_defences
-        ran = await (self._after_rung if race.rungs < rungs else left)(ctx, race)
+        works = (self._after_rung, self._after_ascendancies, self._after_defences, self._after_completion)
+        due = (race.rungs < rungs, race.is_ascending, _is_guarding(race), True)
+        ran = await next(work for work, is_due in zip(works, due, strict=True) if is_due)(ctx, race)
         made = ran.evaluations - race.evaluations
         notes = changed(ctx.state.construction.notes, evaluations=ctx.state.construction.notes.evaluations + made)
         state = changed(
@@ -95,14 +101,15 @@ class RaceExplore:
             race=ran,
             construction=changed(ctx.state.construction, notes=notes),
             progress_label=ran.label(rungs),
-            done=rungs + 2 if ran.over else ran.rungs + ran.ascended,
-            total=rungs + 2,
+            done=rungs + 3 if ran.over else ran.rungs + ran.ascended + ran.guarded,
+            total=rungs + 3,
         )
         return PhaseResult(state)
 
     async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
         running, alone, rungs = race.running, len(race.contenders) == 1, rungs_of(ctx)
-        for_drafts = race.allowed - race.for_builds - race.for_ascendancies - race.for_defences
+        later = race.for_builds + race.for_ascendancies + race.for_defences + race.for_completed
+        for_drafts = race.allowed - later
         share = SHARES[race.rungs] if ctx.engine.version.estimate else 1.0
         most = sys.maxsize if rungs[race.rungs] in (begun, settled) else int(for_drafts * share) // len(running)
         works = [partial(_drafted, ctx, one, rungs[race.rungs], most, alone=alone) for one in running]
@@ -128,7 +135,14 @@ class RaceExplore:
         measured, evaluations = await self._measured(ctx, near, others)
         told = [{planned(one).survivability.title: one.figures[-1] for one in few} for few in measured]
         made = [changed(_best(few), by_defence=found) for few, found in zip(measured, told, strict=True)]
-        return _ended(_with(race, made, evaluations), _kept(ctx))
+        return _further(changed(_with(race, made, evaluations), guarded=True), _kept(ctx))
+
+    async def _after_completion(self, ctx: PhaseContext, race: Race) -> Race:
+        """Return the race once the best builds are completed: then the better is known, and not only foreseen."""
+        near = _to_complete(race)
+        found = await seated([partial(_anew, ctx, one, completed) for one in near], self.sessions)
+        whole = [one for one, _ in found]
+        return _ended(_with(race, whole, sum(trials for _, trials in found)), _kept(ctx))
 
     async def _measured(
         self, ctx: PhaseContext, near: Sequence[Contender], others: Sequence[tuple[Contender, Begin]]
@@ -199,13 +213,15 @@ async def _begun(ctx: PhaseContext) -> Race:
     for_ascendancies, for_defences = (
         max(1, best) * ((few - 1) * anew + trades) if few > 1 else 0 for few in (heroes, ways)
     )
+    for_completed = min(begin, COMPLETED) * for_a_build_completed(points) if begin > 1 else 0
     return Race(
         contenders=found,
         rungs=RUNGS.index(begun) if is_settled else 0,
-        allowed=for_drafts + for_builds + for_ascendancies + for_defences,
+        allowed=for_drafts + for_builds + for_ascendancies + for_defences + for_completed,
         for_builds=for_builds,
         for_ascendancies=for_ascendancies,
         for_defences=for_defences,
+        for_completed=for_completed,
         learned=digest_of(races),
     )
 
@@ -247,7 +263,7 @@ async def _anew(
 ) -> tuple[Contender, int]:
     """Return the contender with what the work makes of its begun build, a rung further, and what that took.
 
-    Traded passives are measured, and not kept.
+    Traded passives are measured, and not kept; a completed build is kept beside the one that was begun.
     """
     assert contender.draft is not None, "it is near the best"
     async with open_parallel(ctx.engine, None, BESIDE_OTHERS) as panel:
@@ -255,7 +271,11 @@ async def _anew(
         made = await work(DraftWork(panel, search, ascendancies=ascendancies))
     found = figures_of(made, contender.rung + 1)
     ran = changed(contender, figures=[*contender.figures, found])
-    return ran if work is traded else changed(ran, draft=made.blueprint, untraded=found), panel.trials
+    if work is completed:
+        ran = changed(ran, completed=CompletedBuild(blueprint=made.blueprint, notes=made.notes))
+    elif work is not traded:
+        ran = changed(ran, draft=made.blueprint, untraded=found)
+    return ran, panel.trials
 
 
 def _unchanged(contender: Contender) -> Contender:
@@ -300,6 +320,12 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
     return _left_with(found, _going_on(found, max(2, min(FIELD[race.rungs], -(-fine // 2)))))
 
 
+def _to_complete(race: Race) -> list[Contender]:
+    """Return the begun builds that are compared as they are when they are completed; one alone is for construct."""
+    near = race.near(CLOSER, COMPLETED)
+    return near if len(near) > 1 else []
+
+
 def _with(race: Race, ran: Sequence[Contender], evaluations: int) -> Race:
     """Return the race with those contenders as they are now, and what that took."""
     now = {one.option.name: one for one in ran}
@@ -309,14 +335,25 @@ def _with(race: Race, ran: Sequence[Contender], evaluations: int) -> Race:
 
 def _further(race: Race, kept: int) -> Race:
     """Return the race after its last rung: over, unless something of its best is still to be compared."""
-    is_guarded = any(len(one.defences) > 1 for one in race.near(CLOSER, FIELD[-1]))
-    return race if race.is_ascending or is_guarded else _ended(race, kept)
+    return race if race.is_ascending or _is_guarding(race) or _to_complete(race) else _ended(race, kept)
+
+
+def _is_guarding(race: Race) -> bool:
+    """Say whether begun builds near the best are still to be compared with other defences."""
+    return not race.guarded and any(len(one.defences) > 1 for one in race.near(CLOSER, FIELD[-1]))
 
 
 def _ended(race: Race, kept: int) -> Race:
-    """Return the race when it is over: the best so many drafts are left, and nobody's defences wait for their turn."""
+    """Return the race when it is over: the best so many drafts are left, and nobody's defences wait for their turn.
+
+    Of completed builds the winner's is.
+    """
+    first = race.standing[0]
     left = _left_with(race, [one for one in race.standing if not one.out][:kept])
-    return changed(left, contenders=[changed(one, defences=[]) for one in left.contenders], over=True)
+    made = [
+        changed(one, defences=[], completed=one.completed if kept and one is first else None) for one in left.contenders
+    ]
+    return changed(left, contenders=made, over=True)
 
 
 def _going_on(race: Race, most: int) -> list[Contender]:

@@ -22,8 +22,7 @@ Q = SubProblemName
 TABLE_RACES = 4
 """Races that a table which always agreed with them weighs as much as."""
 
-_OF_EACH = (Q.ASCENDANCY, Q.DAMAGE_SCALING)
-_OF_ALL = (Q.SURVIVABILITY, Q.RESOURCE_SUSTAIN, Q.SPIRIT_ALLOCATION, Q.STAT_REQUIREMENTS)
+_OTHERS = tuple(name for name in Q if name is not Q.DAMAGE_DELIVERY)
 
 
 def contenders_of(brief: Brief, most: int) -> list[Contender]:
@@ -35,13 +34,9 @@ def contenders_of(brief: Brief, most: int) -> list[Contender]:
     own = None if delivery is None else Option(name=delivery.name, choice=delivery.choice, reason=delivery.reason)
     found: list[Contender] = []
     tried = defences(brief)
-    shared: Mapping[Q, Choice] = {}
     offered = [own] if own is not None else ways(brief, 2 * most if brief.races else most)
     for option in likeliest_first(offered, brief.class_fact.name, brief.races)[:most]:
-        answered = _answered(brief, {Q.DAMAGE_DELIVERY: option.choice, **shared}, _OF_EACH)
-        if not shared:
-            answered = _answered(answered, {}, _OF_ALL)
-            shared = {name: _choice(answered, name) for name in _OF_ALL}
+        answered = _answered(brief, {Q.DAMAGE_DELIVERY: option.choice}, _OTHERS)
         answers = {name: _choice(answered, name) for name in Q}
         found.append(Contender(option=option, ascendancies=_ascendancies(answered), defences=tried, answers=answers))
     return found

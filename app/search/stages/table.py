@@ -120,6 +120,10 @@ STAGES: tuple[SearchStage, ...] = (
     _stage("finish", "finishing touches", finish, Q),
 )
 
+COMPLETED: tuple[SearchStage, ...] = STAGES[len(BEGUN) : [stage.name for stage in STAGES].index("groups")]
+"""What makes a begun build whole: all but skills for a purpose and finishing touches, which fill places that are left.
+The best builds of the race have it done, and it is taken over from the winner's."""
+
 
 async def quickly(ctx: SearchContext) -> StageResult:
     """Make a whole build in one session: what a stage of its own costs is mostly a session loaded anew.

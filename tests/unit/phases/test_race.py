@@ -32,8 +32,8 @@ from app.phases.explore.questions import RaceDrafts
 from app.phases.explore.race import FIELD, RaceExplore
 from app.phases.memory import digest_of, digest_with, race_memory_of, results_of
 from app.reasoning.base import ReasoningContext
-from app.search.base import Plan
-from app.search.drafts import NO_RATE, RUNGS, begun_of, planned
+from app.search.base import Plan, begun_of, completed_of, planned
+from app.search.drafts import NO_RATE, RUNGS
 from app.search.effort import ON_DRAFTS
 from app.search.experiments import SPENT
 from app.service.race import race_view
@@ -242,7 +242,7 @@ async def defended(
 
 async def test_the_best_are_drafted_with_every_defence_and_nobody_who_is_far_behind_is() -> None:
     states, inner = await defended(["skill01", "skill12", "skill13"])
-    assert [state.race.over for state in states if state.race] == [False, False, False, True]
+    assert [state.race.over for state in states if state.race] == [False, False, False, False, True]
     race = states[-1].race
     assert inner.seen == [race]
     assert race is not None
@@ -250,12 +250,13 @@ async def test_the_best_are_drafted_with_every_defence_and_nobody_who_is_far_beh
     assert race.winner.option.name == "skill13"
     far, near, _ = race.contenders
     assert (far.by_defence, list(near.by_defence)) == ({}, ["life with armour", "life with evasion"])
-    assert near.figures[-1] == near.by_defence["life with evasion"], "it has its best defence, too"
+    assert near.figures[-2] == near.by_defence["life with evasion"], "it has its best defence, too"
     found = race.winner.by_defence
     assert list(found) == ["life with armour", "life with evasion"]
     assert found["life with evasion"].ehp == found["life with armour"].ehp + 500
-    assert (states[-1].done, states[-1].total) == (5, 5)
-    assert "defences of skill13, best of 2: life with evasion" in states[-1].progress_label
+    assert [(state.done, state.total) for state in states] == [(1, 6), (2, 6), (3, 6), (4, 6), (6, 6)]
+    assert "defences of skill13, best of 2: life with evasion" in states[-2].progress_label
+    assert "completed builds: skill13" in states[-1].progress_label
     assert race.evaluations == states[-1].construction.notes.evaluations <= race.allowed
     assert all(one.defences == [] for one in race.contenders), "what is over is not kept"
     assert [one.option.name for one in race.contenders if one.draft is not None] == ["skill13"]
@@ -263,6 +264,37 @@ async def test_the_best_are_drafted_with_every_defence_and_nobody_who_is_far_beh
     assert race.winner.draft.items["Helmet"].base == "Evasion", "construct goes on with the best of them"
     assert race.winner.defence is not None
     assert race.winner.defence.title == "life with evasion"
+
+
+async def test_the_best_two_are_completed_and_construct_takes_that_over_where_all_is_answered_so() -> None:
+    states, _ = await defended(["skill01", "skill12", "skill13"])
+    before, race = states[-2].race, states[-1].race
+    assert before is not None
+    assert race is not None
+    assert race.winner is not None
+    completed = [one.option.name for one in race.contenders if one.rung == race.winner.rung]
+    assert completed == ["skill12", "skill13"]
+    assert not any(one.completed for one in before.contenders)
+    assert [one.option.name for one in race.contenders if one.completed is not None] == ["skill13"], "no other is kept"
+    assert race.winner.draft == before.standing[0].draft, "what was begun is there still"
+    plan = planned(race.winner)
+    assert completed_of(race, plan) == race.winner.completed
+    assert completed_of(race, replace(plan, alternatives=(plan.delivery,))) == race.winner.completed
+    others: list[Plan] = [
+        replace(plan, spirit=changed(plan.spirit, reserve_free=30.0)),
+        replace(plan, delivery=changed(plan.delivery, helper_skills=["skill01"])),
+    ]
+    assert [completed_of(race, other) for other in others] == [None, None]
+    assert [begun_of(race, other) for other in others] == [race.winner.draft] * 2, "its beginning is the same"
+
+
+async def test_one_that_is_far_behind_is_not_completed() -> None:
+    states, _ = await defended(["skill01", "skill13"])
+    race = states[-1].race
+    assert race is not None
+    assert race.winner is not None
+    assert race.standing[1].option.name == "skill01"
+    assert not any(one.completed for one in race.contenders), "one alone is for construct"
 
 
 class Guarded(Defended):
