@@ -199,6 +199,9 @@ def can_be_main(gem: GemFact) -> bool:
     return gem.kind == "active" and gem.modelled and (deals_damage(gem) or is_minion(gem))
 
 
+_CHARGING = frozenset({"gainsstages", "perfecttiming"})
+
+
 def waits(gem: GemFact) -> bool:
     """Say whether a skill deals its damage only at times: with full Glory or combo, on a corpse, once cooled down.
 
@@ -208,6 +211,15 @@ def waits(gem: GemFact) -> bool:
     Living Bomb explodes, and each Lightning Warp meets an enemy that is nearly dead.
     """
     return bool(tags(gem) & _WAITS or _PAUSES.search(gem.description))
+
+
+def charges_up(gem: GemFact) -> bool:
+    """Say whether every use of a skill has to be charged up first: fit for a boss, slow where packs are to be cleared.
+
+    It gains stages, or has a right moment to be let go, while it is channelled, or its description says so.
+    """
+    own = tags(gem)
+    return "channelling" in own and (not own.isdisjoint(_CHARGING) or "charging period" in gem.description)
 
 
 def called_by(gem: GemFact) -> str | None:

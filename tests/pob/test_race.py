@@ -23,7 +23,7 @@ from app.model.wishes import WishState
 from app.phases.base import PhaseContext
 from app.phases.decompose import DecomposePhase
 from app.phases.explore.questions import ExplorePhase
-from app.phases.explore.race import COMPLETED, FIELD, RaceExplore
+from app.phases.explore.race import FIELD, TO_COMPLETE, RaceExplore
 from app.reasoning.questions.damage_delivery import RIDDEN
 from app.reasoning.rules import RulesReasoner
 from app.search.base import completed_of, plan_of
@@ -79,6 +79,20 @@ async def test_what_waits_for_something_is_built_only_by_name(fresh: ProcessEngi
     assert "Hammer of the Gods" not in warrior
     assert caster
     assert not {"Detonate Dead", "Raise Zombie"} & caster
+
+
+async def test_what_charges_up_clears_no_maps_unless_players_build_on_it(fresh: ProcessEngine) -> None:
+    """Found on "lightning sorceress for mapping": Plasma Blast, one shot in some two seconds, 92,000 damage."""
+
+    async def field(prompt: str) -> set[str]:
+        offered = await offers(fresh, BuildRequest(prompt=prompt, level=90))
+        return {one.name.partition(" with ")[0] for one in offered}
+
+    assert "Plasma Blast" in await field("lightning sorceress for bossing")
+    assert "Plasma Blast" in await field("plasma blast mercenary for mapping")
+    for prompt in ("lightning sorceress for mapping", "lightning sorceress"):
+        assert not {"Plasma Blast", "Flameblast"} & await field(prompt)
+    assert "Perfect Strike" in await field("titan for mapping")
 
 
 async def test_a_word_cuts_the_field_as_far_as_any_skill_has_it(fresh: ProcessEngine) -> None:
@@ -185,7 +199,7 @@ async def test_what_gear_will_see_to_does_not_decide(fresh: ProcessEngine, pob_p
     assert as_begun.dps == pytest.approx(race.winner.untraded.dps, rel=0.01), "trades are measured and not kept"
     assert as_begun.dps != pytest.approx(race.winner.figures[-1].dps, rel=0.01)
     completed = [one for one in ahead if one.rung == race.winner.rung]
-    assert len(completed) == COMPLETED
+    assert len(completed) == TO_COMPLETE
     whole_build = completed_of(race, plan_of(state.sub_problems))
     assert whole_build is not None, "the rules answer everything as it was completed"
     async with fresh.session() as session:

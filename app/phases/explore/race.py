@@ -38,15 +38,16 @@ Begin = Callable[[], Awaitable[tuple[Contender, int]]]
 TO_RACE = (Q.DAMAGE_DELIVERY, Q.ASCENDANCY, Q.SURVIVABILITY)
 """Questions that a race answers. Where skill and ascendancy are named, one draft runs it for its defences."""
 
-STARTERS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 16, Effort.DEEP: 24}
+STARTERS: Mapping[Effort, int] = {Effort.QUICK: 0, Effort.NORMAL: 24, Effort.DEEP: 24}
 """How many ways to build start at most; a draft in seconds has no time for a race."""
 
 FEWEST, LEAST = 12, 25
 """Fewest that start where so many may, and evaluations of the first rung for each beyond these."""
 
-SHARES = (0.3, 0.27, 0.4)
+SHARES, ARMED = (0.3, 0.27, 0.4), 0.45
 """How the evaluations of the rungs of drafts are divided among these; what is left is for trials that cannot be cut
-short. On Path of Building the first alone is one: the others begin and settle builds, which takes what it takes."""
+short. On Path of Building the first alone is one, and has that share: some 40 for each that starts at level 90. The
+others begin and settle builds, which takes what it takes."""
 
 FIELD = (6, 3)
 """How many go on after each rung of drafts but the last: so many builds are begun and settled at most, and so many are
@@ -56,9 +57,9 @@ CLOSE, CLOSER = 0.4, 0.2
 """How far (e-folds of the objective) behind the best begun build others may be to be begun with other ascendancies, and
 with other defences: High Velocity Rounds gained 0.6 by the one, Fangs of Frost 0.1 by the other."""
 
-COMPLETED = 2
+TO_COMPLETE = 2
 """So many of the best begun builds are completed, if they are as close as those that are begun with other defences: of
-four prompts at level 90 the second came to more in three."""
+eight prompts at level 90 the second came to more in two, by 0.07 and 0.11, and a third in none of four."""
 
 ON_OFFER = 3
 """Drafts that are left when the race is over, for a reasoner that tries moves on them."""
@@ -91,9 +92,7 @@ class RaceExplore:
         if race.over:
             return await self.inner.run(replace(ctx, state=changed(ctx.state, race=race)))
         rungs = len(rungs_of(ctx))
-        works = (self._after_rung, self._after_ascendancies, self._after_defences, self._after_completion)
-        due = (race.rungs < rungs, race.is_ascending, _is_guarding(race), True)
-        ran = await next(work for work, is_due in zip(works, due, strict=True) if is_due)(ctx, race)
+        ran = await self._next(ctx, race)
         made = ran.evaluations - race.evaluations
         notes = changed(ctx.state.construction.notes, evaluations=ctx.state.construction.notes.evaluations + made)
         state = changed(
@@ -105,6 +104,14 @@ class RaceExplore:
             total=rungs + 3,
         )
         return PhaseResult(state)
+
+    async def _next(self, ctx: PhaseContext, race: Race) -> Race:
+        """Return the race after its next rung or comparison."""
+        if race.rungs < len(rungs_of(ctx)):
+            return await self._after_rung(ctx, race)
+        if race.is_ascending:
+            return await self._after_ascendancies(ctx, race)
+        return await (self._after_defences if _is_guarding(race) else self._after_completion)(ctx, race)
 
     async def _after_rung(self, ctx: PhaseContext, race: Race) -> Race:
         running, alone, rungs = race.running, len(race.contenders) == 1, rungs_of(ctx)
@@ -194,7 +201,7 @@ async def _begun(ctx: PhaseContext) -> Race:
     allowed = BASIC + PER_POINT * ctx.demands.floors.passive_points
     allowed = allowed * 6 // 20 if ctx.engine.version.estimate else allowed
     allowed *= 2 if ctx.request.effort is Effort.DEEP else 1
-    first = int(allowed * SHARES[0])
+    first = int(allowed * (SHARES[0] if ctx.engine.version.estimate else ARMED))
     starters = min(STARTERS[ctx.request.effort], max(FEWEST, first // LEAST))
     races = await ctx.memory.races(RaceKey.of(ctx.demands.goal, ctx.engine.version), ctx.owner)
     found = await ctx.reasoner.contenders(replace(ctx.reasoning(), races=races), starters)
@@ -213,7 +220,7 @@ async def _begun(ctx: PhaseContext) -> Race:
     for_ascendancies, for_defences = (
         max(1, best) * ((few - 1) * anew + trades) if few > 1 else 0 for few in (heroes, ways)
     )
-    for_completed = min(begin, COMPLETED) * for_a_build_completed(points) if begin > 1 else 0
+    for_completed = min(begin, TO_COMPLETE) * for_a_build_completed(points) if begin > 1 else 0
     return Race(
         contenders=found,
         rungs=RUNGS.index(begun) if is_settled else 0,
@@ -322,7 +329,7 @@ def _halved(race: Race, ran: Sequence[Contender], evaluations: int, rungs: int, 
 
 def _to_complete(race: Race) -> list[Contender]:
     """Return the begun builds that are compared as they are when they are completed; one alone is for construct."""
-    near = race.near(CLOSER, COMPLETED)
+    near = race.near(CLOSER, TO_COMPLETE)
     return near if len(near) > 1 else []
 
 

@@ -15,6 +15,7 @@ from app.knowledge.gems import (
     called_by,
     can_be_cut,
     can_be_main,
+    charges_up,
     cost_per_second,
     dealt,
     has_style,
@@ -209,8 +210,8 @@ def ways(brief: Brief, most: int) -> list[Option]:
     that were asked for are had by all that start, or as much of it as any skill has. Where there are fewer skills,
     further things to hold for the best of them join in. Left out is what would win by a figure that nobody plays:
     monsters that must first be found, skills that wait for Glory or get too hot; and objects that must be broken,
-    companions that are ridden, skills that only an item grants, and what is awkward to use, unless players of the class
-    are known to build on it.
+    companions that are ridden, skills that only an item grants, what is awkward to use, and but against bosses what
+    charges up before every use, unless players of the class are known to build on it.
     """
     fitting, named = _as_asked(brief, _nearest(brief)), brief.explicit("weapon")
     if brief.skills:
@@ -267,17 +268,20 @@ def _is_playable(brief: Brief, judged: Judgement) -> bool:
         return False
     known = points["experience"] >= KNOWN
     granted = not can_be_cut(judged.gem) and any(map(can_be_cut, brief.catalogue.active))
-    return known or not (judged.gem.name in RIDDEN or granted or points["handling"] < -TOO_AWKWARD)
+    slow = brief.demands.goal is not Goal.BOSSING and charges_up(judged.gem)
+    return known or not (judged.gem.name in RIDDEN or granted or slow or points["handling"] < -TOO_AWKWARD)
 
 
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:
     gem, owner = judged.gem, brief.class_fact.name
     kinds = listing(dealt(gem)) or "damage over time"
-    goal = {
-        Goal.MAPPING: "clears maps well",
-        Goal.BOSSING: "does well against bosses",
-        Goal.LEVELING: "is ready early",
-    }.get(brief.demands.goal, "works in maps and against bosses")
+    goal = "works in maps and against bosses"
+    if brief.demands.goal is Goal.LEVELING:
+        goal = "is ready early"
+    elif judged.points["goal"] > 0:
+        goal = {Goal.MAPPING: "clears maps well", Goal.BOSSING: "does well against bosses"}.get(
+            brief.demands.goal, goal
+        )
     reason = f"{gem.name} with {setup.text} is a {kinds} skill that suits the {owner} and {goal}."
     if is_minion(gem) and not brief.explicit("skill"):
         reason = f"{gem.name}: minions that suit the {owner}; {setup.text} strengthen them."

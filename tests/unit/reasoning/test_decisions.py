@@ -66,6 +66,23 @@ async def test_class_skill_and_weapon(
 
 
 @pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("lightning sorceress for mapping", "clears maps well"),
+        ("monk for bossing", "does well against bosses"),
+        ("warrior for bossing", "works in maps and against bosses"),
+        ("lightning sorceress", "works in maps and against bosses"),
+    ],
+)
+async def test_what_a_skill_is_said_to_be_good_for_is_what_it_was_judged_by(
+    prompt: str, said: str, world: FactsEngine
+) -> None:
+    """Of every skill of a build for bosses it was said that it does well against them."""
+    reason = decision(await plan(prompt, world), Q.DAMAGE_DELIVERY).reason
+    assert said in reason
+
+
+@pytest.mark.parametrize(
     ("prompt", "asked"),
     [
         ("warbringer warcries with shield", "Shield"),
