@@ -15,13 +15,14 @@ from app.model.construction import ConstructProgress, StageNotes
 from app.model.names import (
     ConflictType,
     Demand,
+    Effort,
     Goal,
     Phase,
     SubProblemName,
     SubProblemStatus,
     Trigger,
 )
-from app.model.race import Contender, Race
+from app.model.race import CompletedBuild, Contender, Race
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.stats import Inspection, Stats
@@ -163,6 +164,21 @@ async def test_what_the_race_began_by_this_plan_is_gone_on_with() -> None:
         await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, changed(raced, sub_problems=others)))
     ).state
     assert other.construction.done == [FOUNDATION], "another defence was decided on, so it begins anew"
+
+    notes = StageNotes(weapon_sets="told by who completed it")
+    complete = changed(won, completed=CompletedBuild(blueprint=state.blueprint, notes=notes))
+    whole = changed(raced, race=Race(contenders=[complete], rungs=len(RUNGS), over=True))
+    taken = (await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, whole))).state.construction
+    begun = [FOUNDATION, "supports", "ascendancy", "tree"]
+    assert taken.done == [*begun, "spirit", "helpers", "attributes", "polish"], "this table has a polish of its own"
+    assert taken.notes.weapon_sets == notes.weapon_sets
+    deep = (await ConstructPhase(Sharing(1)).run(context(engine, whole, effort=Effort.DEEP))).state.construction
+    assert deep.done == [*begun, "gear", "spirit"], "a deep build completes it more deeply"
+    spared = {**decided(), Q.SPIRIT_ALLOCATION: another(Q.SPIRIT_ALLOCATION, changed(PLAN.spirit, reserve_free=30.0))}
+    spirit = (
+        await ConstructPhase(Sharing(1), TOY_STAGES).run(context(engine, changed(whole, sub_problems=spared)))
+    ).state.construction
+    assert spirit.done == [*begun, "spirit"], "something else was answered, so it is completed anew"
 
 
 def another(name: SubProblemName, choice: Choice) -> SubProblem:
