@@ -35,10 +35,16 @@ _PARTS: tuple[tuple[str, tuple[Part, ...], tuple[Part, ...]], ...] = (
 PLACE = "|".join([*(pattern for pattern, _ in _SLOTS), *(pattern for pattern, _, may in _PARTS if may)])
 """The words that name what may change alone, as a pattern without groups."""
 
+KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
+KEEP += r"|no changes? (?:to|in|on)|without (?:changing|touching|replacing|losing|swapping)"
+KEEP += r"|(?:do not|don'?t|dont|can'?t|cannot|can not|never) (?:change|touch|replace|swap|lose|remove|alter))"
+KEEP += r"(?! (?:dying|getting|running|losing|being|failing|up)\b)"  # "I keep dying" is a complaint
+"""The words that say that what follows stays."""
+
 _PLACES = rf"(?:(?:the|my|this|its|for) )*(?:{PLACE})(?:(?:,| and|, and| or| &) (?:the |my )?(?:{PLACE}))*"
 _BUT = r"(?:but(?: for| not)?|except(?:ing|ed)?|apart from|aside from|besides|other than|save|excluding)"
 _EXCEPTED = re.compile(
-    r"(?P<kept>\b(?:everything|all|anything|it all|gear|items?|equipment)\b[^.,;!?]{0,20}?)"
+    r"(?P<kept>\b(?:everything|all|anything|it all|gear|items?|equipment)\b[^.,;!?]{0,30}?)"
     rf",? {_BUT} (?P<free>{_PLACES})\b",
     re.I,
 )
@@ -48,9 +54,13 @@ _STAYING = (
     r"(?:(?:is|are) (?:locked|fixed)|(?:must |should |ha(?:s|ve) to |can )?(?:stays?|remains?)\b"
     r"(?: (?:locked|fixed|the same|unchanged|untouched|as (?:it is|they are|is)))?)"
 )
+_STAYING_NEXT = re.compile(rf" {_STAYING}", re.I)
+_KEPT = re.compile(rf"\b(?:{KEEP}\b|{_STAYING})", re.I)
+_CLAUSE = re.compile(r"[.,;!?]")
 _STAYS = re.compile(
     rf"\b(?:everything|all)(?: else)?"
     rf"(?: {_STAYING}{_EXCEPT}(?P<one>{_PLACES})|{_EXCEPT}(?P<other>{_PLACES}) {_STAYING})"
+    rf"|\b(?P<rest>(?:everything|all) else|the rest) {_STAYING}"
     rf"|\b(?:(?:my|the) )?(?P<what>(?:{PLACE})(?:(?:,| and|, and) (?:my |the )?(?:{PLACE}))*) {_STAYING}",
     re.I,
 )
@@ -61,13 +71,19 @@ _THE_REST = re.compile(r"\b(?:everything|all) else\b|\bthe rest\b|\bother\w*\b",
 def with_keeps(text: str) -> str:
     """Return the text with "keep" for what else says that something stays, and "except" for what else excepts.
 
-    So "everything but the tree stays" is "keep everything except the tree", and "my boots stay" is "keep boots".
+    So "everything but the tree stays" is "keep everything except the tree", "my boots stay" is "keep boots", and
+    "change everything but my boots" is "change everything, keep my boots".
     """
 
-    def keep(match: re.Match[str]) -> str:
-        return f"keep {match['what'] or 'everything' + _EXCEPT + (match['one'] or match['other'])}"
+    def except_(match: re.Match[str]) -> str:
+        before = _CLAUSE.split(text[: match.start()])[-1] + match["kept"]
+        is_kept = _KEPT.search(before) or _STAYING_NEXT.match(text, match.end())
+        return f"{match['kept']}{_EXCEPT if is_kept else ', keep '}{match['free']}"
 
-    return _STAYS.sub(keep, _EXCEPTED.sub(rf"\g<kept>{_EXCEPT}\g<free>", text))
+    def keep(match: re.Match[str]) -> str:
+        return f"keep {match['what'] or match['rest'] or 'everything' + _EXCEPT + (match['one'] or match['other'])}"
+
+    return _STAYS.sub(keep, _EXCEPTED.sub(except_, text))
 
 
 def names_part(what: str) -> bool:

@@ -10,18 +10,14 @@ from app.model.base import changed
 from app.model.experiments import Direction, Wish
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
-from app.reasoning.prompt.locks import PLACE, locks_of, names_part, with_keeps
+from app.reasoning.prompt.locks import KEEP, PLACE, locks_of, names_part, with_keeps
 from app.reasoning.prompt.targets import as_more, more_of
 
-_KEEP = r"(?:keep(?:ing)?|lock(?:ed)?|preserv\w+|retain\w*|leave(?! out\b)"
-_KEEP += r"|no changes? (?:to|in|on)|without (?:changing|touching|replacing|losing|swapping)"
-_KEEP += r"|(?:do not|don'?t|dont|can'?t|cannot|can not|never) (?:change|touch|replace|swap|lose|remove|alter))"
-_KEEP += r"(?! (?:dying|getting|running|losing|being|failing|up)\b)"  # "I keep dying" is a complaint
 _WISH_FOLLOWS = r"(?:make|give|more|better|higher|get|improve|raise|increase|boost|cap|i (?:want|need)"
 _WISH_FOLLOWS += r"|for (?:more|better|higher))\b"
 _CANNOT = r"(?:(?:i|we) )?(?:do not|don'?t|dont|can'?t|cannot|can not|never)\b"
 _END = rf"(?=$|[.;!?]|,?\s*\b(?:but|while|then|so)\b|,\s*{_CANNOT}|(?:,|,?\s+and|\s)\s*{_WISH_FOLLOWS})"
-_KEEPS = re.compile(rf"\b{_KEEP}\b(?P<what>[^.;!?]*?){_END}", re.I)
+_KEEPS = re.compile(rf"\b{KEEP}\b(?P<what>[^.;!?]*?){_END}", re.I)
 _ONLY = re.compile(
     r"\b(?:change nothing (?:but|except)|nothing but|only (?:change|touch|swap|replace|improve|use)"
     r"|just (?:change|swap|replace)|(?:change|touch|swap|replace) (?:only|just))\b(?P<what>[^.;!?]*?)" + _END,
@@ -74,7 +70,7 @@ _SOUGHT = re.compile(
     r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|respec|anoint|spend|allocate)"
     r"(?: out)?"
     r"|better|new|different|another|other|(?:\d+ )?(?:unspent|unused|leftover|remaining))"
-    rf"(?: (?:the|my|a|an|some|better|new|different|support|skill|unspent|unused|more|extra|\d+))*"
+    rf"(?: (?:the|my|a|an|all|some|better|new|different|support|skill|unspent|unused|more|extra|\d+))*"
     rf" (?P<what>(?:{PLACE})(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{PLACE}))*)"
     r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
     r"(?: (?:better|else|ones?))?)?"

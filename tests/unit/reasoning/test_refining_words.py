@@ -92,6 +92,10 @@ def test_only_one_kind_of_item_may_change() -> None:
         ("everything stays the same except the gear, and more life", {Part.GEAR}),
         ("keep everything, but make it tankier", set()),
         ("respec my tree", {Part.TREE, Part.ATTRIBUTES}),
+        ("you can change everything but the tree", set(Part) - {Part.TREE, Part.JEWELS, Part.ATTRIBUTES}),
+        ("optimise everything besides the ascendancy", set(Part) - {Part.ASCENDANCY}),
+        ("upgrade my gear but not the weapon", {Part.GEAR}),
+        ("new boots, everything else stays the same", {Part.GEAR}),
     ],
 )
 def test_what_is_excepted_may_change(prompt: str, free: set[Part]) -> None:
@@ -114,6 +118,22 @@ def test_an_item_that_is_excepted_may_change_and_no_other(prompt: str, slot: str
     locks = read_refinement(prompt).locks
     assert not locks.holds_slot(slot)
     assert all(locks.holds_slot(other) for other in ("Helmet", "Amulet", "Jewel 123"))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "slot"),
+    [
+        ("upgrade my gear but not the weapon", "Weapon 1"),
+        ("change all items except the weapon", "Weapon 1"),
+        ("more damage, change everything but the boots", "Boots"),
+        ("more damage, everything may change except the boots", "Boots"),
+        ("replace everything except my ring", "Ring 1"),
+    ],
+)
+def test_what_is_excepted_of_what_may_change_stays(prompt: str, slot: str) -> None:
+    locks = read_refinement(prompt).locks
+    assert locks.holds_slot(slot)
+    assert not locks.holds_slot("Helmet")
 
 
 def test_the_rest_stays() -> None:
