@@ -1,4 +1,7 @@
-"""What construct is made of: stages that turn a blueprint into a better one, each a resumable step."""
+"""What construct is made of: stages that turn a blueprint into a better one, each a resumable step.
+
+And what of the race's winner it goes on from: its plan, and the build that was begun or completed by it.
+"""
 
 from __future__ import annotations
 

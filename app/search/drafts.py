@@ -1,9 +1,9 @@
 """Quick drafts of builds, to see which is worth building: the same plain gear and a small tree for all.
 
 Each rung adds to the draft of the rung before, within a number of evaluations: arms, then supports, then ascendancy and
-passives, where an engine estimates. Path of Building begins the builds that are left after arms as construct does, and
-settles the best of these. Figures of one rung are comparable, and say nothing about a finished build but which of two
-becomes better.
+passives, where an engine estimates. Path of Building begins the builds that are left after arms as construct does,
+settles these, and completes the best. Figures of one rung are comparable, and say nothing about a finished build but
+which of two becomes better.
 """
 
 from __future__ import annotations
