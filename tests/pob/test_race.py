@@ -82,7 +82,7 @@ async def test_what_waits_for_something_is_built_only_by_name(fresh: ProcessEngi
 
 
 async def test_what_charges_up_clears_no_maps_unless_players_build_on_it(fresh: ProcessEngine) -> None:
-    """Found on "lightning sorceress for mapping": Plasma Blast, one shot in some two seconds, 92,000 damage."""
+    """Found on "lightning sorceress for mapping": Plasma Blast, one shot in two to three seconds, 92,000 damage."""
 
     async def field(prompt: str) -> set[str]:
         offered = await offers(fresh, BuildRequest(prompt=prompt, level=90))
