@@ -150,12 +150,9 @@ def config_for(goal: Goal, level: int, main: GemFact) -> dict[str, ConfigValue]:
     return {"enemyIsBoss": boss, "resistancePenalty": penalty, **afar, **ahead}
 
 
-def planned(contender: Contender, defence: SurvivabilityChoice | None = None) -> Plan:
-    """Return the plan of a contender: with the ascendancy of its draft, and the defence that its draft was begun with.
-
-    `defence`: another one.
-    """
-    defence = defence or contender.defence
+def planned(contender: Contender) -> Plan:
+    """Return the plan of a contender, with the ascendancy of its draft and the defence that this was begun with."""
+    defence = contender.defence
     plan = plan_from({**contender.answers, **({SubProblemName.SURVIVABILITY: defence} if defence else {})})
     drafted = contender.draft.ascendancy if contender.draft is not None else None
     hero = next((one for one in contender.ascendancies if one.ascendancy == drafted), plan.ascendancy)

@@ -93,6 +93,11 @@ class DraftWork:
         """Return how many evaluations are left."""
         return max(0, self.most - self.panel.trials)
 
+    async def reopened(self) -> SearchContext:
+        """Load the begun build, and return its context, which says that it wears chosen gear."""
+        await self.panel.build(self.ctx.blueprint)
+        return replace(self.ctx, notes=changed(self.ctx.notes, gear_made=True))
+
     async def opened(self, blueprint: Blueprint) -> Incumbent:
         """Return an incumbent on the blueprint; what gear will see to is not judged, the rest from the start.
 
@@ -252,8 +257,7 @@ async def settled(work: DraftWork) -> DraftResult:
 
     It is judged as finished builds are, by what it comes to with its passives traded, and stays as it was begun.
     """
-    await work.panel.build(work.ctx.blueprint)
-    ctx = replace(work.ctx, notes=changed(work.ctx.notes, gear_made=True))
+    ctx = await work.reopened()
     before = await _judged(work, await _paid(replace(ctx, blueprint=(await HELPING(ctx)).blueprint)))
     after = await traded(replace(work, ctx=replace(ctx, blueprint=before.blueprint)))
     untraded = figures_of(before, RUNGS.index(settled) + 1)
@@ -266,8 +270,7 @@ async def traded(work: DraftWork) -> DraftResult:
     What finishing adds differs by more than begun builds do, and most of that is the tree: a Firestorm that was 0.75
     behind an Ember Fusillade is ahead by 0.15 then, as it is when both are finished.
     """
-    await work.panel.build(work.ctx.blueprint)
-    ctx = replace(work.ctx, notes=changed(work.ctx.notes, gear_made=True))
+    ctx = await work.reopened()
     search, _ = await spend(ctx, for_trades(ctx.demands.floors.passive_points))
     return await _judged(work, search.incumbent.blueprint)
 
@@ -278,9 +281,7 @@ async def completed(work: DraftWork) -> DraftResult:
     What finishing adds differs by 0.1 and more between builds that are equal so far: a Storm Wave that was 0.15 behind
     a Ball Lightning is 0.11 ahead of it then.
     """
-    await work.panel.build(work.ctx.blueprint)
-    notes = changed(work.ctx.notes, gear_made=True)
-    ctx = replace(work.ctx, notes=notes, effort=Effort.NORMAL)
+    ctx = replace(await work.reopened(), effort=Effort.NORMAL)
     result = await in_turn(ctx, [stage.work for stage in COMPLETED])
     incumbent = await Incumbent.open(replace(ctx, blueprint=result.blueprint))
     return replace(_measured(incumbent), is_whole=True, notes=result.notes)

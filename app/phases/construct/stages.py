@@ -20,6 +20,7 @@ from app.model.construction import Advice, ConstructProgress, StageNotes
 from app.model.memory import MemoryKey
 from app.model.moves import Trial
 from app.model.names import Effort, Mode, Severity, SubProblemName, Trigger
+from app.model.race import CompletedBuild
 from app.model.state import BuildState
 from app.model.stats import DPS, Inspection, Stats
 from app.model.wishes import WishState
@@ -275,13 +276,13 @@ def _going_on(ctx: PhaseContext, plan: Plan, progress: ConstructProgress) -> tup
     if begun is None or progress.notes.remembered is not None:
         return ctx, progress
     whole = completed_of(ctx.state.race, plan) if ctx.request.effort is Effort.NORMAL else None
-    names = {stage.name for stage in (BEGUN if whole is None else (*BEGUN, *COMPLETED))}
+    names = {stage.name for stage in (*BEGUN, *(COMPLETED if whole else ()))}
     left = [name for name in progress.pending if name not in names]
     done = [name for name in progress.pending if name in names]
-    notes = changed(progress.notes if whole is None else progress.notes.joined(whole.notes), gear_made=True)
-    blueprint = begun if whole is None else whole.blueprint
+    made = whole or CompletedBuild(blueprint=begun)
+    notes = changed(progress.notes.joined(made.notes), gear_made=True)
     return (
-        replace(ctx, state=changed(ctx.state, blueprint=blueprint)),
+        replace(ctx, state=changed(ctx.state, blueprint=made.blueprint)),
         changed(progress, pending=left, done=done, notes=notes),
     )
 

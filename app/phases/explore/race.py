@@ -357,9 +357,7 @@ def _ended(race: Race, kept: int) -> Race:
     """
     first = race.standing[0]
     left = _left_with(race, [one for one in race.standing if not one.out][:kept])
-    made = [
-        changed(one, defences=[], completed=one.completed if kept and one is first else None) for one in left.contenders
-    ]
+    made = [changed(one, defences=[], completed=one.completed if one is first else None) for one in left.contenders]
     return changed(left, contenders=made, over=True)
 
 

@@ -5,14 +5,14 @@ What players reach for and what earlier races told only order them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.model.base import changed
 from app.model.memory import RaceMemory, agreement
 from app.model.names import SubProblemName, SubProblemStatus
 from app.model.race import Contender
-from app.model.sub_problems import AscendancyChoice, Choice, Decision, DeliveryChoice, Option, SubProblem
+from app.model.sub_problems import AscendancyChoice, Choice, Decision, DeliveryChoice, Option
 from app.reasoning.questions import QUESTIONS
 from app.reasoning.questions.brief import Brief
 from app.reasoning.questions.damage_delivery import ways
@@ -21,8 +21,6 @@ from app.reasoning.questions.survivability import defences
 Q = SubProblemName
 TABLE_RACES = 4
 """Races that a table which always agreed with them weighs as much as."""
-
-_OTHERS = tuple(name for name in Q if name is not Q.DAMAGE_DELIVERY)
 
 
 def contenders_of(brief: Brief, most: int) -> list[Contender]:
@@ -36,27 +34,24 @@ def contenders_of(brief: Brief, most: int) -> list[Contender]:
     tried = defences(brief)
     offered = [own] if own is not None else ways(brief, 2 * most if brief.races else most)
     for option in likeliest_first(offered, brief.class_fact.name, brief.races)[:most]:
-        answered = _answered(brief, {Q.DAMAGE_DELIVERY: option.choice}, _OTHERS)
+        answered = _answered(brief, option.choice)
         answers = {name: _choice(answered, name) for name in Q}
         found.append(Contender(option=option, ascendancies=_ascendancies(answered), defences=tried, answers=answers))
     return found
 
 
-def _answered(brief: Brief, given: Mapping[Q, Choice], names: tuple[Q, ...]) -> Brief:
-    """Return the brief as if these questions were decided: as given, as they are, or as the rules would."""
-    subs = dict(brief.sub_problems)
-    for name, choice in given.items():
-        subs[name] = _decided(subs[name], Decision(name="to be tried", choice=choice, reason=""))
-    brief = replace(brief, sub_problems=subs)
-    for name in names:
+def _answered(brief: Brief, way: Choice) -> Brief:
+    """Return the brief as if damage came that way and the rules had answered what is not decided yet."""
+    brief = _decided(brief, Q.DAMAGE_DELIVERY, Decision(name="to be tried", choice=way, reason=""))
+    for name in Q:
         if brief.sub_problems[name].decision is None:
-            sub = _decided(brief.sub_problems[name], QUESTIONS[name].decide(brief))
-            brief = replace(brief, sub_problems={**brief.sub_problems, name: sub})
+            brief = _decided(brief, name, QUESTIONS[name].decide(brief))
     return brief
 
 
-def _decided(sub: SubProblem, decision: Decision) -> SubProblem:
-    return changed(sub, status=SubProblemStatus.DECIDED, decision=decision)
+def _decided(brief: Brief, name: Q, decision: Decision) -> Brief:
+    decided = changed(brief.sub_problems[name], status=SubProblemStatus.DECIDED, decision=decision)
+    return replace(brief, sub_problems={**brief.sub_problems, name: decided})
 
 
 def _choice(brief: Brief, name: Q) -> Choice:

@@ -275,14 +275,11 @@ def _is_playable(brief: Brief, judged: Judgement) -> bool:
 def _option(brief: Brief, judged: Judgement, setup: Setup, better: Judgement | None) -> Option:
     gem, owner = judged.gem, brief.class_fact.name
     kinds = listing(dealt(gem)) or "damage over time"
-    goal = "works in maps and against bosses"
-    if brief.demands.goal is Goal.LEVELING:
-        goal = "is ready early"
-    elif judged.points["goal"] > 0:
-        goal = {Goal.MAPPING: "clears maps well", Goal.BOSSING: "does well against bosses"}.get(
-            brief.demands.goal, goal
-        )
-    reason = f"{gem.name} with {setup.text} is a {kinds} skill that suits the {owner} and {goal}."
+    goal, usual = brief.demands.goal, "works in maps and against bosses"
+    fits = {Goal.MAPPING: "clears maps well", Goal.BOSSING: "does well against bosses", Goal.LEVELING: "is ready early"}
+    is_so = goal is Goal.LEVELING or judged.points["goal"] > 0
+    good_for = fits.get(goal, usual) if is_so else usual
+    reason = f"{gem.name} with {setup.text} is a {kinds} skill that suits the {owner} and {good_for}."
     if is_minion(gem) and not brief.explicit("skill"):
         reason = f"{gem.name}: minions that suit the {owner}; {setup.text} strengthen them."
     elif brief.explicit("skill") and gem in brief.skills:
