@@ -14,6 +14,7 @@ from app.knowledge.gems import ELEMENTS, dealt, has_style, is_minion, tags
 from app.knowledge.styles import (
     BY_ITSELF,
     CRITICAL_CHANCE,
+    DUAL_WIELD,
     FAST,
     GLASS_CANNON,
     HALF,
@@ -254,7 +255,10 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "sustained": _sustained,
         ONE_BUTTON: _one_button,
         "regeneration": _regeneration,
-        "dual_wield": lambda case: (_held(case)[1] in (*MARTIAL, *CASTER), " and ".join(_held(case))),
+        DUAL_WIELD: lambda case: (
+            _held(case)[1] in (*MARTIAL, *CASTER),
+            " and ".join(filter(None, _held(case))) or "nothing in hand",
+        ),
         "unarmed": lambda case: (not _held(case)[0], _held(case)[0] or "nothing in hand"),
         **_STACKS,
     }

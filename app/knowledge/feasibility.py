@@ -14,7 +14,8 @@ from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS
 from app.knowledge.vocabulary import Vocabulary
-from app.knowledge.words import phrase
+from app.knowledge.weapons import unfound
+from app.knowledge.words import phrase, with_article
 from app.model.constraints import INVARIANTS, InvariantValue, as_list
 from app.model.facts import NodeFact, UniqueFact
 
@@ -72,14 +73,14 @@ def impossible(
             told = f'{owner} says "{line}"'
             least |= {name: (most, told) for name, most in _LINES.get(line.casefold(), {}).items()}
     found = []
-    for name in (one for one in INVARIANTS if one in wished):
+    for name in (field for field in INVARIANTS if field in wished):
         figure, target = INVARIANTS[name].figure, wished[name]
         if figure is None or figure.at_most or not isinstance(target, (int, float)):
             continue
         most, why = least.get(name, (float("inf"), ""))
         if not figure.holds(most, target):
             found.append(Impossible(name, f"at least {figure.number(target)} {INVARIANTS[name].meaning}", why))
-    return [*found, *_no_damage(wished, words), *_never_critical(wished, named)]
+    return [*found, *_unfound(wished), *_no_damage(wished, words), *_never_critical(wished, named)]
 
 
 def lines_of(names: Iterable[str], nodes: Iterable[NodeFact], uniques: Iterable[UniqueFact]) -> dict[str, list[str]]:
@@ -94,6 +95,11 @@ def lines_of(names: Iterable[str], nodes: Iterable[NodeFact], uniques: Iterable[
 def impossible_among(wished: Mapping[str, InvariantValue], catalogue: Catalogue, words: Vocabulary) -> list[Impossible]:
     """Return the wishes that certainly cannot be met, with the lines that the catalogue knows."""
     return impossible(wished, lines_of(as_list(wished.get("with")), catalogue.nodes, catalogue.uniques), words)
+
+
+def _unfound(wished: Mapping[str, InvariantValue]) -> list[Impossible]:
+    why = "No skill is made for it and no unique item is one, so nobody finds any in this version of the game"
+    return [Impossible("weapon", with_article(word), why) for word in as_list(wished.get("weapon")) if unfound(word)]
 
 
 def _no_damage(wished: Mapping[str, InvariantValue], words: Vocabulary) -> list[Impossible]:

@@ -24,6 +24,9 @@ OF_FURTHER_SKILLS = frozenset({"aura", "banner", "curse", "herald", "mark", "war
 ONE_BUTTON = "one_button"
 """Nothing but the main skill is pressed: what else there is acts by itself."""
 
+DUAL_WIELD = "dual_wield"
+"""A weapon in each hand."""
+
 GLASS_CANNON = "glass_cannon"
 """Damage before what keeps alive."""
 

@@ -10,17 +10,25 @@ from types import MappingProxyType
 
 from app.model.facts import BaseFact, GemFact
 
-MELEE = ("Two Hand Mace", "One Hand Mace", "Quarterstaff", "Spear", "Two Hand Axe", "Two Hand Sword", "One Hand Axe",
-         "One Hand Sword", "Flail", "Claw", "Dagger", "Talisman")  # fmt: skip
+MELEE = ("Two Hand Mace", "One Hand Mace", "Quarterstaff", "Spear", "Talisman")
 RANGED = ("Bow", "Crossbow")
 MARTIAL = (*MELEE, *RANGED)
 CASTER = ("Wand", "Staff", "Sceptre")
+UNFOUND = ("Two Hand Axe", "Two Hand Sword", "One Hand Axe", "One Hand Sword", "Flail", "Claw", "Dagger")
+"""Kinds that the engine has item bases of and nobody finds: no skill is made for one and no unique item is one, because
+the classes that would hold them are not in the game yet (Path of Building 0.20.0, passive tree 0_5)."""
 OFF_HANDS = frozenset({"Shield", "Focus", "Quiver"})
 """What a player asks for who does not speak of the main hand."""
 UNARMED, BARE_HANDS = "Unarmed", "bare hands"
 """What it is called to hold nothing, as a kind of weapon and to people."""
 BARE_HANDED: Mapping[str, str] = MappingProxyType({"Hollow Palm Technique": "Quarterstaff"})
 """Keystones by which skills of a weapon are used with nothing in either hand."""
+
+IN_EACH_HAND = frozenset({"One Hand Mace"})
+"""Kinds that are found of which each hand can hold one: spears, wands and sceptres cannot be held so (Path of Exile 2
+Wiki, "Dual wielding")."""
+IN_ONE_HAND: Mapping[str, str] = MappingProxyType({"Giant's Blood": "Two Hand Mace"})
+"""Keystones by which one hand holds a weapon for two, so that the other has room for another one, or a shield."""
 
 _TWO_HANDED = frozenset(
     {"Two Hand Mace", "Two Hand Axe", "Two Hand Sword", "Quarterstaff", "Crossbow", "Staff", "Talisman"}
@@ -56,6 +64,13 @@ def bare_handed_by(words: Collection[str]) -> frozenset[str]:
     return frozenset(keystone for keystone, weapon in BARE_HANDED.items() if weapon in words)
 
 
+def held_by(weapon: str, off_hand: str | None, words: Collection[str]) -> frozenset[str]:
+    """Return the keystones of which one is needed to use a skill with these words so armed; empty: none is."""
+    if weapon == UNARMED:
+        return bare_handed_by(words)
+    return frozenset(keystone for keystone, kind in IN_ONE_HAND.items() if off_hand and kind == weapon)
+
+
 def needs_shield(gem: GemFact) -> bool:
     """Say whether the skill needs a shield in the off hand."""
     texts = [text.lower() for text in (*gem.weapon_types, *gem.skill_types)]
@@ -75,3 +90,8 @@ def word_of(base: BaseFact) -> str:
 def matches(asked: Iterable[str], weapon: str) -> bool:
     """Say whether a weapon is among those that a player asked for ("Mace" means both kinds)."""
     return any(weapon == word or word in weapon.split() for word in asked)
+
+
+def unfound(word: str) -> bool:
+    """Say whether nobody finds a weapon of the kind that a player named."""
+    return any(matches([word], kind) for kind in UNFOUND)

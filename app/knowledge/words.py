@@ -50,6 +50,11 @@ def phrase(name: str) -> str:
     return " ".join(word.text for word in words_of(clean(name)))
 
 
+def with_article(noun: str) -> str:
+    """Return the noun in small letters with its article: "an axe", "a shield"."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun.lower()}"
+
+
 def listing(names: Sequence[str]) -> str:
     """Return names as a sentence lists them: "a", "a and b", "a, b and c", without underscores."""
     shown = [name.replace("_", " ") for name in names]

@@ -82,8 +82,7 @@ class RulesReasoner:
         subs: dict[SubProblemName, SubProblem] = {}
         for name, kind in QUESTIONS.items():
             asked = SubProblem(name=name, depends_on=depends_on[name])
-            answered = kind.answered_by is not None and brief.invariants.is_settled(kind.answered_by)
-            subs[name] = asked.explore().decide(kind.decide(brief)) if answered else asked
+            subs[name] = asked.explore().decide(kind.decide(brief)) if kind.is_answered(brief) else asked
         return Decomposition(subs, tuple(broken))
 
     async def contenders(self, ctx: ReasoningContext, most: int) -> list[Contender]:

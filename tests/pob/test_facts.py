@@ -9,6 +9,7 @@ import pytest
 
 from app.engine.pob.backend import PobBackend
 from app.engine.protocol import Refused
+from app.knowledge.weapons import IN_ONE_HAND, MARTIAL, UNFOUND, word_of
 from app.model.facts import AffixFact, BaseFact, ClassFact, GemFact, NodeFact, RuneFact
 from tests.pob.conftest import Facts
 
@@ -53,6 +54,22 @@ def test_ascendancies_hang_together(facts: Facts) -> None:
             nodes = [node for node in facts.nodes.values() if node.get("ascendancy") == name]
             assert sum(node["kind"] == "ascendancy_start" for node in nodes) == 1, name
             assert len(nodes) > 10, name
+
+
+def test_weapons_that_nobody_finds_are_those_that_nothing_is_made_for(facts: Facts, warm_backend: PobBackend) -> None:
+    kinds = {base["name"]: word_of(BaseFact.model_validate(base)) for base in facts.bases.values()}
+    asked_for = {kind for gem in facts.gems.values() for kind in gem.get("weapon_types", [])}
+    uniques = {kinds.get(unique["base"]) for unique in warm_backend.handle("uniques", {})}
+    held = {kind for kind in kinds.values() if kind in (*MARTIAL, *UNFOUND)}
+    assert held == {*MARTIAL, *UNFOUND}
+    assert {kind for kind in held if kind not in asked_for | uniques} == set(UNFOUND)
+
+
+def test_a_keystone_lets_one_hand_hold_what_is_for_two(facts: Facts) -> None:
+    for keystone in IN_ONE_HAND:
+        (node,) = [node for node in facts.nodes.values() if node["name"] == keystone]
+        assert node["kind"] == "keystone"
+        assert "in one hand" in node["mods"][0]
 
 
 def test_gems_say_what_they_need(facts: Facts) -> None:

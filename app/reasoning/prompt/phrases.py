@@ -25,7 +25,8 @@ _COUNTED = re.compile(r"\b(?:\d{1,2}|one|two|three|four|five) (?:buttons?|skills
 """So many there may be: nothing keeps to a number."""
 _ARTICLES = frozenset(
     {"any", "the", "a", "an", "using", "of", "use", "uses", "more", "to", "play", "playing", "wear", "wearing", "have",
-     "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need"}
+     "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need",
+     "another"}
 )  # fmt: skip
 _JOINED = frozenset({"or", "nor"})
 _TROUBLE = frozenset({"issue", "issues", "problem", "problems", "trouble", "troubles", "worries", "concerns"})

@@ -89,6 +89,10 @@ class QuestionKind(ABC, Generic[A]):
     needs_bases = False
     needs_nodes = False
 
+    def is_answered(self, brief: Brief) -> bool:
+        """Say whether the user's own words answer it."""
+        return self.answered_by is not None and brief.invariants.is_settled(self.answered_by)
+
     @abstractmethod
     def waits_for(self, *, ascendancy_named: bool, skill_named: bool) -> list[SubProblemName]:
         """Return the questions whose answers this one is usually given on the strength of."""

@@ -11,7 +11,7 @@ from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import ELEMENTS, INFLICTED_BY
 from app.knowledge.named import Named, named_in
 from app.knowledge.vocabulary import ClassTaste, Preferences, preferences, vocabulary
-from app.knowledge.weapons import CASTER, MARTIAL, word_of
+from app.knowledge.weapons import CASTER, MARTIAL, unfound, word_of
 from app.knowledge.words import phrase
 from app.model.constraints import InvariantSet
 from app.model.demands import Demands, demands_of
@@ -121,12 +121,13 @@ class Brief:
 
     @cached_property
     def weapons(self) -> list[str]:
-        """What is to be held, in our words for weapons: what was asked for, and the kinds of items that were named."""
+        """What is to be held, in our words for weapons: what was asked for and exists, and the kinds of named items."""
         held = {*MARTIAL, *CASTER, "Shield", "Focus", "Quiver"}
         kinds = {base.name: word for base in self.bases if (word := word_of(base)) in held}
         worn = [base.name for base in self.named.bases]
         worn += [unique.base for options in self.named.uniques for unique in options]
-        return list(dict.fromkeys([*self.listed("weapon"), *(kinds[name] for name in worn if name in kinds)]))
+        asked = [word for word in self.listed("weapon") if not unfound(word)]
+        return list(dict.fromkeys([*asked, *(kinds[name] for name in worn if name in kinds)]))
 
     def is_named(self, name: str) -> bool:
         """Say whether the user named it to be in the build."""

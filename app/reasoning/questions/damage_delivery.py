@@ -26,7 +26,7 @@ from app.knowledge.gems import (
     waits,
 )
 from app.knowledge.styles import BY_ITSELF, OF_MINIONS
-from app.knowledge.weapons import matches
+from app.knowledge.weapons import held_by, matches
 from app.knowledge.words import by_phrase, closest_to, listing, named
 from app.model.base import changed
 from app.model.blueprint import HAND_SLOTS
@@ -37,7 +37,7 @@ from app.model.sub_problems import Choice, Decision, DeliveryChoice, Discovery, 
 from app.reasoning.base import FoundBuild
 from app.reasoning.questions.base import ExploreAnswer, Name, QuestionKind, check_usable
 from app.reasoning.questions.brief import Brief
-from app.reasoning.questions.fit import KNOWN, Judgement, Setup, asked_in, judge, setups
+from app.reasoning.questions.fit import KNOWN, Judgement, Setup, asked_in, judge, setups, wants_hands
 from app.reasoning.questions.measured import measured_first, told_of_race
 
 _MOST_OPTIONS = 40
@@ -61,6 +61,12 @@ class DeliveryQuestion(QuestionKind[DeliveryAnswer]):
     demands = frozenset({Demand.OTHER_SKILL, Demand.OTHER_WEAPON, Demand.CHEAPER_SKILL})
     answered_by = "skill"
     needs_bases = True
+    needs_nodes = True
+
+    def is_answered(self, brief: Brief) -> bool:
+        """Say whether a skill was named, and what to hold is not worth a race: a keystone would fill the other hand."""
+        second = setups(brief, brief.skill)[1:2] if brief.skill is not None else []
+        return super().is_answered(brief) and not any(held_by(one.weapon, one.off_hand, ()) for one in second)
 
     def waits_for(self, *, ascendancy_named: bool, skill_named: bool) -> list[SubProblemName]:
         """Wait for the ascendancy where that alone was named."""
@@ -213,7 +219,7 @@ def ways(brief: Brief, most: int) -> list[Option]:
     companions that are ridden, skills that only an item grants, what is awkward to use, and but against bosses what
     charges up before every use, unless players of the class are known to build on it.
     """
-    fitting, named = _as_asked(brief, _nearest(brief)), brief.explicit("weapon")
+    fitting, named = _as_asked(brief, _nearest(brief)), wants_hands(brief)
     if brief.skills:
         fitting = [one for one in _ranked(brief) if one.gem in brief.skills]
     offered = [(one, setups(brief, one.gem)) for one in (fitting if named else fitting[:most])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.knowledge.exclusions import grants
@@ -16,20 +17,23 @@ from app.knowledge.gems import (
     level_required,
     tags,
 )
-from app.knowledge.styles import OF_MAIN_SKILL, OVER_TIME
+from app.knowledge.styles import DUAL_WIELD, OF_MAIN_SKILL, OVER_TIME
 from app.knowledge.weapons import (
     BARE_HANDS,
     CASTER,
+    IN_EACH_HAND,
+    IN_ONE_HAND,
     MARTIAL,
     UNARMED,
     bare_handed_by,
+    held_by,
     matches,
     needs_shield,
     two_handed,
     weapon_words,
     word_of,
 )
-from app.knowledge.words import listing
+from app.knowledge.words import listing, with_article
 from app.model.facts import GemFact
 from app.model.names import Goal
 from app.reasoning.questions.brief import Brief
@@ -85,6 +89,7 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
             weapons = [weapon for weapon in weapons if not two_handed(weapon) and weapon != "Bow"]
         found = [_martial(weapon) for weapon in weapons or ["One Hand Mace"]]
         found += [Setup(UNARMED)] if UNARMED in brief.weapons and bare_handed_by(words) else []
+        found += _both_armed(brief, weapons)
     else:
         found = list(_FOR_SPELLS)
     if not words and not is_attack(gem):  # it works with anything in hand, so with what was asked for
@@ -119,9 +124,40 @@ def _martial(weapon: str) -> Setup:
     return Setup(weapon, None if two_handed(weapon) or weapon == UNARMED else SHIELD)
 
 
+POINTS_TO_SPARE = 60
+"""Passive points from which on a keystone about what hands hold is offered to whoever has not asked for it: to Giant's
+Blood a Warrior goes 16 passives, a Witch 28."""
+
+
+def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
+    """Return the set-ups that a keystone allows, and those with a weapon in each hand."""
+    spare = brief.demands.floors.passive_points >= POINTS_TO_SPARE
+    there = {node.name for node in brief.nodes if not brief.exclusions.node(node)}
+    large = {keystone: kind for keystone, kind in IN_ONE_HAND.items() if keystone in there and kind in weapons}
+    dual = [kind for kind in large.values() if kind in brief.weapons and DUAL_WIELD in brief.listed("style")]
+    named = [kind for keystone, kind in large.items() if _is_named(brief, keystone) or kind in dual]
+    pairs = [Setup(kind, SHIELD) for kind in (large.values() if spare else named)] + [
+        Setup(kind, kind) for kind in named
+    ]
+    return [*pairs, *(Setup(kind, kind) for kind in weapons if kind in IN_EACH_HAND)]
+
+
+def _is_named(brief: Brief, keystone: str) -> bool:
+    return any(node.name == keystone for nodes in brief.named.passives for node in nodes)
+
+
+def wants_hands(brief: Brief) -> bool:
+    """Say whether it was asked what the hands hold: by kind, a weapon in each, or a keystone that is about it."""
+    asked = any(_is_named(brief, keystone) for keystone in IN_ONE_HAND)
+    return brief.explicit("weapon") or DUAL_WIELD in brief.listed("style") or asked
+
+
 def asked_in(brief: Brief, setup: Setup) -> int:
-    """Return how many hands of the set-up hold what was asked for."""
-    return matches(brief.weapons, setup.weapon) + (setup.off_hand in brief.weapons)
+    """Return how many things that were asked for the set-up has: kinds in its hands, one in each, a keystone's use."""
+    dual = setup.off_hand == setup.weapon
+    off = not dual and setup.off_hand in brief.weapons
+    used = any(_is_named(brief, one) for one in held_by(setup.weapon, setup.off_hand, ()))
+    return matches(brief.weapons, setup.weapon) + off + (dual and DUAL_WIELD in brief.listed("style")) + used
 
 
 def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
@@ -209,17 +245,19 @@ def _experience(brief: Brief, gem: GemFact) -> tuple[float, str]:
 def _weapon(brief: Brief, gem: GemFact) -> tuple[float, str]:
     words, asked, own = weapon_words(gem), brief.weapons, brief.class_taste.weapons
     held = [w for w in asked if w not in {"Shield", "Focus", "Quiver"}]
+    if DUAL_WIELD in brief.listed("style") and IN_EACH_HAND.isdisjoint(words):
+        return -120.0, "it is not used with a weapon in each hand"
     if held:
         usable = [*words, UNARMED] if bare_handed_by(words) else words
         fits = any(matches(held, word) for word in usable) if words else any(w in CASTER for w in held)
-        return (80.0 if fits else -120.0), f"it cannot be used with a {' or '.join(held).lower()}"
+        return (80.0 if fits else -120.0), f"it cannot be used with {with_article(' or '.join(held))}"
     if not words:
         casts = not own or any(w in CASTER for w in own)
         return (10.0 if casts else -25.0), f"the {brief.class_fact.name} usually fights with a weapon"
     usual = [own.index(word) for word in words if word in own]
     if usual:
         return 25.0 - 5.0 * min(usual), ""
-    return -30.0, f"the {brief.class_fact.name} does not usually hold a {words[0].lower()}"
+    return -30.0, f"the {brief.class_fact.name} does not usually hold {with_article(words[0])}"
 
 
 def _attribute(brief: Brief, gem: GemFact) -> tuple[float, str]:

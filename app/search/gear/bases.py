@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.knowledge.exclusions import Exclusions, grants
 from app.knowledge.vocabulary import vocabulary
-from app.knowledge.weapons import UNARMED
+from app.knowledge.weapons import IN_ONE_HAND, UNARMED, UNFOUND, weapon_words
 from app.knowledge.words import phrase
 from app.model.blueprint import LIFE_FLASK, MAIN_HAND, MANA_FLASK, OFF_HAND
 from app.model.facts import BaseFact, GemFact
@@ -36,9 +36,9 @@ _ALIASES = {"quarterstaff": "warstaff"}
 def usable(bases: Iterable[BaseFact], ctx: SearchContext, *, as_named: bool = True) -> list[BaseFact]:
     """Return the ordinary bases that drop within the gear tier and can be worn at the level, sorted by name.
 
-    Bases that change how many affixes fit, that are not traded or whose implicit is a choice are left out, and so is
-    what the user excluded. A base that the user named needs the level alone, and `as_named` leaves no other in its
-    place.
+    Bases that change how many affixes fit, that are not traded or found, or whose implicit is a choice are left out,
+    and so is what the user excluded. A base that the user named needs the level alone, and `as_named` leaves no other
+    in its place.
     """
     highest = min(ctx.demands.level, ctx.demands.floors.gear.max_affix_level)
     named = {phrase(name) for name in ctx.invariants.listed("with")}
@@ -48,6 +48,7 @@ def usable(bases: Iterable[BaseFact], ctx: SearchContext, *, as_named: bool = Tr
         for base in bases
         if base.requirements.get("level", 0) <= (ctx.demands.level if phrase(base.name) in named else highest)
         and not _RARE_TAGS & set(base.tags)
+        and (base.type not in UNFOUND or phrase(base.name) in named)
         and not any(_ODD.search(line) for line in base.implicits)
         and not excluded.item("", base, unique=False)
     ]
@@ -158,22 +159,6 @@ def charm_slots(belt: BaseFact | None) -> int:
 
 
 _CASTING = ("Wand", "Staff")
-_MARTIAL = (
-    "One Hand Mace",
-    "Two Hand Mace",
-    "Quarterstaff",
-    "Spear",
-    "Bow",
-    "Crossbow",
-    "One Hand Sword",
-    "One Hand Axe",
-    "Two Hand Sword",
-    "Two Hand Axe",
-    "Dagger",
-    "Claw",
-    "Flail",
-)
-_RANGED = frozenset({"Bow", "Crossbow"})
 _CASTER_MAIN = frozenset({"Wand", "Sceptre"})
 
 
@@ -197,18 +182,8 @@ def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact |
     granting = {base.name for base in grants(skill, bases)} if skill is not None else set[str]()
     if granting:  # without the base that grants it there is no such skill
         bases = [base for base in bases if base.name in granting or MAIN_HAND not in base.slots]
-    needed = [name for name in skill.weapon_types if "shield" not in name.casefold()] if skill else []
-    allowed: list[str] = []
-    for requirement in needed:
-        if "martial weapon" not in requirement.casefold():
-            allowed.append(requirement)
-        else:  # "Any Melee Martial Weapon or Unarmed": all that are melee
-            melee = "melee" in requirement.casefold()
-            allowed += [name for name in _MARTIAL if not (melee and name in _RANGED)]
-    if needed:
-        types = [name for name in allowed if name in asked] or list(dict.fromkeys(allowed))
-    else:
-        types = asked or list(_CASTING)
+    allowed = weapon_words(skill) if skill is not None else []
+    types = [name for name in allowed if name in asked] or allowed or asked or list(_CASTING)
     found = []
     for weapon_type in types:
         main = weapon_options(bases, weapon_type)
@@ -219,15 +194,17 @@ def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact |
 
 def _off_hand(ctx: SearchContext, bases: Sequence[BaseFact], main: BaseFact, skill: GemFact | None) -> list[BaseFact]:
     """Return what the other hand may hold: a shield when the skill needs one, else what the plan says or is usual."""
-    if main.type in TWO_HANDED:
+    off = ctx.plan.delivery.off_hand
+    in_one = off is not None and main.type in IN_ONE_HAND.values()
+    if main.type in TWO_HANDED and not in_one:
         return [base for base in bases if base.type == "Quiver"] if main.type == "Bow" else []
     # a caster whose first layer is energy shield usually holds a focus, everybody else a shield
     guarded = (ctx.plan.survivability.mitigation or ["energy_shield"])[0]
     usual = "Focus" if main.type in _CASTER_MAIN and guarded == "energy_shield" else "Shield"
-    wanted = ctx.plan.delivery.off_hand or usual
+    wanted = off or usual
     if skill and any("shield" in name.casefold() for name in skill.weapon_types):
         wanted = next(name for name in skill.weapon_types if "shield" in name.casefold())
-    options = [base for base in of_type(bases, wanted) if OFF_HAND in base.slots]
+    options = [base for base in of_type(bases, wanted) if OFF_HAND in base.slots or in_one]
     if any(base.type == "Shield" for base in options):
         return armour_options(options, OFF_HAND, ctx.plan.survivability.mitigation)
     if any(base.type == "Focus" for base in options):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.base import Facts
 from app.knowledge.uniques import GONE, allows_only_plain_armour, origin_of
+from app.knowledge.weapons import IN_ONE_HAND
 from app.knowledge.words import phrase
-from app.model.blueprint import SWAP, Blueprint, GearItem
+from app.model.blueprint import OFF_HAND, SWAP, Blueprint, GearItem
 from app.model.demands import EMOTIONS, GearLimits
 from app.model.facts import AffixFact, BaseFact, NodeFact, RuneFact, UniqueFact
 from app.model.stats import ItemFinding
@@ -48,23 +49,31 @@ def side_limit(base: BaseFact, rarity: str) -> int:
     return min(_PER_SIDE.get(rarity, 0), _SMALL.get(base.type, 3))
 
 
-def slot_fits(base: BaseFact, slot: str) -> bool:
-    """Return whether the base can be put into the slot; every jewel socket counts as the slot "Jewel"."""
+def slot_fits(base: BaseFact, slot: str, keystones: Collection[str] = ()) -> bool:
+    """Return whether the base can be put into the slot; every jewel socket counts as the slot "Jewel".
+
+    By one of the build's keystones the other hand may hold a weapon for two.
+    """
     plain = slot.removesuffix(SWAP)
     wanted = "Jewel" if plain.startswith("Jewel") else plain
+    if wanted == OFF_HAND and base.type in {IN_ONE_HAND.get(name) for name in keystones}:
+        return True
     return not base.slots or any(known.removesuffix(SWAP).strip() == wanted for known in base.slots)
 
 
-def item_problems(item: GearItem, known: BaseKnowledge, limits: GearLimits, level: int) -> list[str]:
+def item_problems(
+    item: GearItem, known: BaseKnowledge, limits: GearLimits, level: int, keystones: Collection[str] = ()
+) -> list[str]:
     """Return why the item is not craftable within the gear tier, in words; empty = legal.
 
-    `level` is the character's. Items given as text are not structured and have their own check (`text_problems`).
+    `level` is the character's, as are `keystones`. Items given as text are not structured and have their own check
+    (`text_problems`).
     """
     if known.base is None:
         return [f"no base is called {item.base}"]
     base = known.base
     problems = []
-    if not slot_fits(base, item.slot):
+    if not slot_fits(base, item.slot, keystones):
         problems.append(f"{base.name} does not fit {item.slot}")
     if base.requirements.get("level", 0) > level:
         problems.append(f"{base.name} needs level {base.requirements['level']}, the character is {level}")
@@ -201,17 +210,19 @@ async def gear_findings(facts: Facts, blueprint: Blueprint, limits: GearLimits) 
     known = await knowledge(facts, (item.base for item in items if item.text is None))
     uniques = await facts.uniques() if any(item.text is not None for item in items) else []
     anointed = any(item.anoint for item in items)
-    recipes = recipes_of(await facts.nodes()) if anointed else {}
+    nodes = await facts.nodes()
+    recipes = recipes_of(nodes) if anointed else {}
     bases = {base.name: base for base in await facts.bases()} if anointed else {}
+    keystones = {node.name for node in nodes if node.kind == "keystone" and node.id in blueprint.passives}
     findings: list[ItemFinding] = []
     for item in items:
         if item.text is None:
-            problems = item_problems(item, known[item.base], limits, blueprint.level)
+            problems = item_problems(item, known[item.base], limits, blueprint.level, keystones)
         else:
             problems = text_problems(item, uniques, limits, blueprint.level)
         problems += anoint_problems(item, bases.get(item.base), recipes, limits)
         findings.extend(ItemFinding(slot=item.slot, line=item.title or item.base, reason=p) for p in problems)
-    findings += [*_beyond_limits(items, uniques), *_barred(blueprint, await facts.nodes())]
+    findings += [*_beyond_limits(items, uniques), *_barred(blueprint, nodes)]
     worn = [item for item in items if item.rarity == "UNIQUE" and not is_named(item, limits)]
     if len(worn) > limits.max_uniques:
         reason = f"{len(worn)} uniques, the gear tier allows {limits.max_uniques}"

@@ -45,7 +45,7 @@ from app.search.gear.search import GearSearch, UniqueSelection, as_item, measure
 from app.search.gear.unique_jewels import alike_anywhere, holds_named
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.graph import main_graph
+from app.search.passives.graph import for_hands, main_graph
 from app.search.skills.gems import mentions
 from app.search.skills.secondary import usable_with
 
@@ -219,7 +219,8 @@ async def named_uniques(ctx: SearchContext) -> list[GearItem]:
 async def taken_slots(ctx: SearchContext, named: Sequence[GearItem]) -> frozenset[str]:
     """Return the slots of these items, and the other hand's where one takes both."""
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
-    both = any(item.slot == MAIN_HAND and bases[item.base].type in TWO_HANDED - {"Bow"} for item in named)
+    large = any(item.slot == MAIN_HAND and bases[item.base].type in TWO_HANDED - {"Bow"} for item in named)
+    both = large and not await for_hands(ctx)
     return frozenset({item.slot for item in named} | ({OFF_HAND} if both else set()))
 
 

@@ -10,7 +10,7 @@ from math import hypot
 from app.engine.base import Facts
 from app.knowledge.exclusions import granting
 from app.knowledge.gems import can_be_cut
-from app.knowledge.weapons import UNARMED, bare_handed_by, weapon_words
+from app.knowledge.weapons import held_by, weapon_words
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Blueprint, PassiveNode
 from app.model.facts import ClassFact, NodeFact
@@ -294,10 +294,10 @@ async def main_graph(ctx: SearchContext) -> PassiveGraph:
 async def needed_passives(ctx: SearchContext) -> tuple[frozenset[int], ...]:
     """Return what the plan's main skill cannot do without: per need the passives that meet it, one of which is enough.
 
-    The keystone by which bare hands use it, and the passive that grants it, where it is cut from no gem.
+    The keystone by which it is used so armed, and the passive that grants it, where it is cut from no gem.
     """
     skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == ctx.plan.delivery.skill_id), None)
-    needs = [await bare_hands(ctx)]
+    needs = [await for_hands(ctx)]
     if skill is not None and not can_be_cut(skill):
         here, nodes = (None, ctx.plan.ascendancy.ascendancy), await ctx.engine.facts.nodes()
         needs.append(frozenset(node.id for node in granting(nodes, skill.name) if node.ascendancy in here))
@@ -311,13 +311,13 @@ def passive(blueprint: Blueprint, graph: PassiveGraph, node: int) -> PassiveNode
     return PassiveNode(id=node, attribute=usual if graph.nodes[node].kind == "attribute" else None)
 
 
-async def bare_hands(ctx: SearchContext) -> frozenset[int]:
-    """Return the passives of which the plan's skill needs one to be used with bare hands; empty where it needs none."""
+async def for_hands(ctx: SearchContext) -> frozenset[int]:
+    """Return the passives of which the plan's skill needs one to be used so armed; empty where it needs none."""
     delivery = ctx.plan.delivery
-    if delivery.weapon_types[:1] != [UNARMED]:
-        return frozenset()
     skill = next((gem for gem in await ctx.engine.facts.gems() if gem.id == delivery.skill_id), None)
-    keystones = bare_handed_by(weapon_words(skill)) if skill is not None else frozenset[str]()
+    if skill is None or not delivery.weapon_types:
+        return frozenset()
+    keystones = held_by(delivery.weapon_types[0], delivery.off_hand, weapon_words(skill))
     return frozenset(node.id for node in await ctx.engine.facts.nodes() if node.name in keystones)
 
 

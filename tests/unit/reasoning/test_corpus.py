@@ -74,6 +74,7 @@ KEYSTONES = {
     "Eldritch Battery": "Convert 100% of maximum Energy Shield to maximum Mana",
 }
 """Those that take a figure away, in Path of Building's words."""
+UNFOUND = "No skill is made for it and no unique item is one, so nobody finds any in this version of the game"
 
 
 def test_of_what_people_write_nothing_is_called_impossible_but_what_is(sketch: Catalogue) -> None:
@@ -88,5 +89,13 @@ def test_of_what_people_write_nothing_is_called_impossible_but_what_is(sketch: C
         if never := impossible_among(wished, known, vocabulary()):
             found[prompt] = [one.sentence for one in never]
     assert found == {
-        "CI but also 4k life": ['Chaos Inoculation says "Maximum Life is 1": at least 4,000 life cannot be had.']
+        "CI but also 4k life": ['Chaos Inoculation says "Maximum Life is 1": at least 4,000 life cannot be had.'],
+        **{
+            prompt: [f"{UNFOUND}: {weapon} cannot be had."]
+            for prompt, weapon in (
+                ("something with axes", "an axe"),
+                ("sword and board warrior", "a sword"),
+                ("dual wield claws shadow", "a claw"),
+            )
+        },
     }

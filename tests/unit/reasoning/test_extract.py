@@ -515,3 +515,20 @@ def test_life_or_energy_shield_is_no_hybrid(catalogue: Catalogue) -> None:
     assert any("life or energy shield" in sentence for sentence in found.assumptions)
     assert understood("spark with life and energy shield", catalogue).get("defence") == "hybrid"
     assert understood("evasion or armour monk, life or es", catalogue).listed("defence") == ["evasion", "armour"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "fields"),
+    [
+        ("kill xesht with a bow", {"goal": "bossing", "weapon": "Bow"}),
+        ("king in the mists sorceress", {"goal": "bossing", "class": "Sorceress"}),
+        ("two-handed axe warrior", {"weapon": "Axe", "class": "Warrior"}),
+        ("1h sword and shield warrior", {"weapon": ["Sword", "Shield"], "class": "Warrior"}),
+        ("not another spark sorc", {"exclude": ["spark"], "skill": None, "class": "Sorceress"}),
+    ],
+)
+def test_what_was_left_over_at_first_sight(prompt: str, fields: dict[str, Any], catalogue: Catalogue) -> None:
+    """Fifty new prompts of 2026-11-28: "not another spark sorc" was a Spark."""
+    found = understood(prompt, catalogue)
+    assert {name: found.get(name) for name in fields} == fields
+    assert found.not_understood == []

@@ -165,6 +165,15 @@ def test_slots(slots: list[str], slot: str, fits: bool) -> None:
     assert slot_fits(BaseFact(name="x", type="X", slots=slots), slot) is fits
 
 
+def test_a_keystone_lets_the_other_hand_hold_a_weapon_for_two() -> None:
+    """Found on "giants blood dual two handed maces": every such build had a mace that did not fit."""
+    maul = BaseFact(name="Maul", type="Two Hand Mace", slots=["Weapon 1"])
+    assert not slot_fits(maul, "Weapon 2")
+    assert slot_fits(maul, "Weapon 2", {"Giant's Blood", "Avatar of Fire"})
+    assert not slot_fits(maul, "Ring 1", {"Giant's Blood"})
+    assert not slot_fits(BaseFact(name="Bow", type="Bow", slots=["Weapon 1"]), "Weapon 2", {"Giant's Blood"})
+
+
 UNIQUE = UniqueFact(name="Dream", base="Gold Ring", type="Ring", level=50, text="...")
 
 
