@@ -124,21 +124,17 @@ def _martial(weapon: str) -> Setup:
     return Setup(weapon, None if two_handed(weapon) or weapon == UNARMED else SHIELD)
 
 
-POINTS_TO_SPARE = 60
-"""Passive points from which on a keystone about what hands hold is offered to whoever has not asked for it: to Giant's
-Blood a Warrior goes 16 passives, a Witch 28."""
-
-
 def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
-    """Return the set-ups that a keystone allows, and those with a weapon in each hand."""
-    spare = brief.demands.floors.passive_points >= POINTS_TO_SPARE
+    """Return the set-ups with a weapon in each hand, and those that a keystone allows which was named or is needed.
+
+    Unasked no keystone is taken for it: a Titan's Boneshatter of level 90 with a shield beside a mace for two hands is
+    finished with 2.35 of the objective, a Sunder with mace and shield with 2.36, and only begun it is far ahead.
+    """
     there = {node.name for node in brief.nodes if not brief.exclusions.node(node)}
     large = {keystone: kind for keystone, kind in IN_ONE_HAND.items() if keystone in there and kind in weapons}
     dual = [kind for kind in large.values() if kind in brief.weapons and DUAL_WIELD in brief.listed("style")]
     named = [kind for keystone, kind in large.items() if _is_named(brief, keystone) or kind in dual]
-    pairs = [Setup(kind, SHIELD) for kind in (large.values() if spare else named)] + [
-        Setup(kind, kind) for kind in named
-    ]
+    pairs = [Setup(kind, off) for kind in named for off in (SHIELD, kind)]
     return [*pairs, *(Setup(kind, kind) for kind in weapons if kind in IN_EACH_HAND)]
 
 
