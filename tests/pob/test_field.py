@@ -9,12 +9,14 @@ import pytest
 from app.bench.explore import offers
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
+from app.knowledge.catalogue import Catalogue
 from app.model.blueprint import MAIN_HAND, OFF_HAND
 from app.model.names import ConflictType, Effort
 from app.model.record import BuildRequest
 from app.model.state import BuildState
 from app.model.sub_problems import DeliveryChoice
 from app.model.wishes import WishState
+from app.reasoning.prompt.extract import extract_from
 from app.wiring import open_services
 
 pytestmark = [pytest.mark.pob, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -105,6 +107,7 @@ async def test_bare_hands_use_what_a_quarterstaff_would(fresh: ProcessEngine, po
         ("dual wield maces warrior", ["One Hand Mace", "One Hand Mace"]),
         ("giant's blood titan with a shield", ["Two Hand Mace", "Shield"]),
         ("giants blood dual two handed maces titan", ["Two Hand Mace", "Two Hand Mace"]),
+        ("lightning spear amazon with a sceptre", ["Spear", "Sceptre"]),
     ],
 )
 async def test_each_hand_holds_what_was_asked_for(
@@ -119,6 +122,13 @@ async def test_each_hand_holds_what_was_asked_for(
     assert state.blueprint is not None
     bases = {base.name: base.type for base in await fresh.facts.bases()}
     assert [bases[state.blueprint.items[slot].base] for slot in (MAIN_HAND, OFF_HAND)] == held
+
+
+@pytest.mark.parametrize("skill", ["herald of ice", "herald of blood", "herald of thunder"])
+async def test_what_every_weapon_can_be_used_with_points_to_no_mace(fresh: ProcessEngine, skill: str) -> None:
+    """Found on "herald of ice mapper": a Warrior, because a mace stands first among weapons."""
+    found = extract_from(BuildRequest(prompt=f"{skill} mapper"), await Catalogue.of(fresh, everything=True))
+    assert found.get("class") in {"Huntress", "Monk", "Ranger"}
 
 
 async def test_a_keystone_about_hands_is_raced_where_it_was_named(fresh: ProcessEngine) -> None:

@@ -222,7 +222,7 @@ class Identity:
                 self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
 
     def class_for_skill(self, gem: GemFact) -> str | None:
-        """Return the class that lists the skill first, uses its weapon, or shares its attribute."""
+        """Return the class that lists the skill first, uses its weapon alone, or shares its attribute."""
         ranks = {
             name: [*taste.skills, *taste.minions].index(gem.name)
             for name, taste in self._taste.classes.items()
@@ -235,10 +235,10 @@ class Identity:
             by_weapon = [self._taste.class_for_style["minion"]]
         elif is_spell(gem) and (kinds := damage_types_of(gem)) and attributes_of(gem) == ["int"]:
             by_weapon = [self._taste.class_for_damage_type[kinds[0]]]
-        known = [name for name in by_weapon if name and self._catalogue.class_named(name)]
+        known = {name for name in by_weapon if name and self._catalogue.class_named(name)}
         wanted = attributes_of(gem)
-        if known or not wanted:
-            return known[0] if known else None
+        if len(known) == 1 or not wanted:
+            return min(known, default=None)
         scores = {c.name: sum(c.attributes.get(a, 0) for a in wanted) / len(wanted) for c in self._catalogue.classes}
         return max(sorted(scores), key=lambda name: scores[name])
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
 
@@ -28,13 +28,15 @@ class Lexicon:
 
     `unguessable` are names of passives, supports and item bases, too many and too near to one another for a likeness.
     `supports` are names of supports of several words, without their numerals: ruled out as a whole, also where each
-    word means something else ("without Elemental Focus").
+    word means something else ("without Elemental Focus"). `owners` are the ascendancies of passives whose names are
+    ordinary words ("eternal life" of the Lich).
     """
 
     terms: dict[str, tuple[Meaning, ...]]
     vocabulary: Vocabulary
     unguessable: frozenset[str] = frozenset()
     supports: frozenset[str] = frozenset()
+    owners: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, words: Vocabulary, catalogue: Catalogue, skills: Iterable[str] = ()) -> Lexicon:
@@ -56,7 +58,12 @@ class Lexicon:
         unguessable = frozenset(text for text, thing in others.items() if thing.kind not in _GUESSED_THINGS)
         ranked = [text for text, (thing, *_) in catalogue.things.items() if thing.kind is ThingKind.SUPPORT]
         supports = frozenset(name for text in ranked if " " in (name := re.sub(" (?:i|ii|iii|iv|v)$", "", text)))
-        return cls({text: tuple(meanings) for text, meanings in terms.items() if text}, words, unguessable, supports)
+        owners: dict[str, frozenset[str]] = {}
+        for node in catalogue.nodes:
+            if node.ascendancy is not None and (text := phrase(node.name)) in words.ordinary_things:
+                owners[text] = owners.get(text, frozenset()) | {node.ascendancy}
+        kept = {text: tuple(meanings) for text, meanings in terms.items() if text}
+        return cls(kept, words, unguessable, supports, owners)
 
     @cached_property
     def longest(self) -> int:
@@ -138,9 +145,9 @@ def _meanings(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Me
             yield name, ("skill", skill.name)
     sections = {"class": words.classes, "ascendancy": words.ascendancies}
     sections |= {name: getattr(words, one.words) for name, one in INVARIANTS.items() if one.words}
-    for field, phrases in sections.items():
+    for constraint, phrases in sections.items():
         for value, texts in phrases.items():
-            yield from ((text, (field, value)) for text in texts)
+            yield from ((text, (constraint, value)) for text in texts)
     for text, fields in words.hints.items():
         yield from ((text, (f"hint:{name}", value)) for name, value in fields.items())
     for text, name in words.skill_aliases.items():

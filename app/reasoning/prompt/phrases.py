@@ -266,7 +266,9 @@ def _is_meant(page: Page, span: Span) -> bool:
     """Say whether a name that is also an ordinary word is meant as a name here."""
     words, fields = page.lexicon.vocabulary, {name for name, _ in span.meanings}
     if "with" in fields and span.phrase in words.ordinary_things:
-        return _is_marked(page, span)
+        owners = page.lexicon.owners.get(span.phrase, ())
+        said = {page.join(at, at + size) for size in (1, 2, 3) for at in range(len(page.words) + 1 - size)}
+        return _is_marked(page, span) or any(not said.isdisjoint(words.ascendancies.get(one, ())) for one in owners)
     skill = bool(fields & {"skill", "missing"})
     if not fields <= {"skill", "with", "missing", "missing_thing"} or (
         "with" not in fields and span.phrase not in words.ordinary_skills

@@ -72,9 +72,9 @@ class Setup:
         return " and ".join(part.lower() for part in parts if part)
 
 
-SHIELD = "Shield"
-_FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", SHIELD), Setup("Sceptre", "Focus"))
-_FOR_MINIONS = (Setup("Sceptre", "Focus"), Setup("Sceptre", SHIELD), Setup("Wand", "Focus"), Setup("Staff"))
+SHIELD, SCEPTRE = "Shield", "Sceptre"
+_FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", SHIELD), Setup(SCEPTRE, "Focus"))
+_FOR_MINIONS = (Setup(SCEPTRE, "Focus"), Setup(SCEPTRE, SHIELD), Setup("Wand", "Focus"), Setup("Staff"))
 
 
 def setups(brief: Brief, gem: GemFact) -> list[Setup]:
@@ -125,7 +125,8 @@ def _martial(weapon: str) -> Setup:
 
 
 def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
-    """Return the set-ups with a weapon in each hand, and those that a keystone allows which was named or is needed.
+    """Return the set-ups with a weapon in each hand, those that a keystone allows which was named or is needed, and
+    those with a sceptre in the other hand where one was asked for.
 
     Unasked no keystone is taken for it: a Titan's Boneshatter of level 90 with a shield beside a mace for two hands is
     finished with 2.35 of the objective, a Sunder with mace and shield with 2.36, and only begun it is far ahead.
@@ -135,6 +136,10 @@ def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
     dual = [kind for kind in large.values() if kind in brief.weapons and DUAL_WIELD in brief.listed("style")]
     named = [kind for keystone, kind in large.items() if _is_named(brief, keystone) or kind in dual]
     pairs = [Setup(kind, off) for kind in named for off in (SHIELD, kind)]
+    if SCEPTRE in brief.weapons:
+        pairs += [
+            Setup(kind, SCEPTRE) for kind in weapons if kind in MARTIAL and not two_handed(kind) and kind != "Bow"
+        ]
     return [*pairs, *(Setup(kind, kind) for kind in weapons if kind in IN_EACH_HAND)]
 
 
