@@ -45,7 +45,7 @@ _FIGURE = (
     r"(?:(?:my|the|any|some|all|its|a (?:bit|little|lot) of) )?(?:damage|dps|offen[cs]e|clear(?: ?speed)?"
     r"|defen[cs]es?|survivab\w*|ehp|life|hp|health|tankiness|toughness|es|energy shield|evasion)\b"
 )
-_LAYER = r"energy shield|evasion"
+_LAYER = r"energy shield|\bes\b|evasion"
 _UNHARMED = re.compile(
     r"\b(?:without (?:losing|dropping|sacrificing|giving up|touching)|keep(?:ing)?|maintain(?:ing)?|same"
     rf"|(?:do not|don'?t|dont|not) (?:lose|drop|sacrifice|touch)) {_FIGURE}",
@@ -81,7 +81,8 @@ _SOUGHT = re.compile(
 
 _OWN = r"(?:it|this|that|me|him|her|everything|(?:my|the|this) \w+)"
 _EXCHANGE = re.compile(
-    r"\b(?:swap|replace|exchange|substitute|switch|change|trade)(?: out)? (?!to\b|into\b)(?P<old>[^.,;!?]{2,40}?)"
+    r"\b(?:swap|replace|exchange|substitute|switch|change|trade)(?: out)?(?: from)? (?!to\b|into\b)"
+    r"(?P<old>[^.,;!?]{2,40}?)"
     r" (?:for|with|by|to|into) (?P<new>[^.,;!?]{2,60})",
     re.I,
 )
@@ -91,7 +92,9 @@ _IMPROVED = re.compile(
     re.I,
 )
 _REPLACEABLE = re.compile(
-    rf"{_OWN}|(?:(?:my|the|this|that|our|old|current|main|own) )*(?:{PLACE}|skills?|ascendancy|class|auras?)", re.I
+    rf"{_OWN}|(?:(?:my|the|this|that|our|old|current|main|own) )*"
+    rf"(?:{PLACE}|skills?|ascendancy|class|auras?|mapping|maps|bossing|boss(?:es)?|levell?ing|farming)",
+    re.I,
 )
 """What can be exchanged without being ruled out."""
 _ANYTHING = re.compile(
@@ -105,7 +108,11 @@ _TURNED = re.compile(
     re.I,
 )
 _LEVELLED = re.compile(
-    rf"\b(?:level|take|bring|get) {_OWN} (?:up )?to (?:level |lvl )?(?P<level>\d{{1,3}})\b(?!\s*[k%]|[.,]\d)", re.I
+    rf"\b(?:(?:level|take|bring|get) {_OWN} (?:up )?to"
+    r"|i(?:'m| am|'ve| have)? (?:now )?(?:level(?:l?ed)?(?: up)? to|hit|reached|dinged|made it to|got to))"
+    r" (?:level |lvl )?(?P<level>\d{1,3})\b"
+    r"(?=$|[.;!?]|,(?!\d)| (?:and|but|please|with|for|so|now|because|can|what)\b)",
+    re.I,
 )
 _DROPPED = re.compile(
     r"\b(?:drop|delete|take (?:out|off)|unequip) (?!rates?\b|in\b|off\b|to\b|below\b)"
@@ -140,6 +147,8 @@ _OTHER = re.compile(
     r"(?! (?:gems?|tree|points?))",
     re.I,
 )
+_PURPOSE = re.compile(rf"\bfor (?:another|one more|an?|my|the) (?:{PLACE})(?=$|[.,;!?])", re.I)
+"""What more of a figure is for ("more spirit for another aura"): nothing that is looked for instead of it."""
 WORTHWHILE = 0.01
 """Share that a part which is looked for anew has to bring: who wants better boots takes the best there are."""
 _LIFE = re.compile(
@@ -157,7 +166,7 @@ _LIFE = re.compile(
 _DAMAGE = re.compile(
     r"\bdps\b|\bdamage\b(?: (?:is |are )?(?:so |too |very |really )*(?:low|bad|weak|poor))?"
     r"|\bdmg\b|\bhit(?:s|ting)? harder|(?<!get )(?<!got )(?<!getting )\bkill\w*+(?! (?:me|my)\b)"
-    r"|\bsingle target\b|\bstronger\b|\boffen[cs]\w*|\bclear\w*|\bfaster\b|\bburst\b",
+    r"|\bsingle target\b|\bstronger\b|\boffen[cs]\w*|\bclear\w*|(?<!mana )\bfaster\b|\bburst\b",
     re.I,
 )
 _SUFFERED = re.compile(
@@ -185,6 +194,7 @@ def read_refinement(prompt: str) -> RefineReading:
     more = more_of(rest)
     for words in more.values():
         rest = rest.replace(words, " ")
+    rest = _PURPOSE.sub(" ", rest) if more else rest
     sought = [] if only else list(_SOUGHT.finditer(rest))
     rest = rest if only else _SOUGHT.sub(" ", rest)
     wish = _wish(f"{rest} {unharmed}")
@@ -225,7 +235,8 @@ def _exchanged(text: str) -> str:
         own = _REPLACEABLE.fullmatch(old)
         if _ANYTHING.fullmatch(new) and not own:
             return f"without {old}"
-        if _IMPROVED.match(new) or (re.fullmatch(_FIGURE, old, re.I) and not re.search(_LAYER, old, re.I)):
+        whole = re.search(_LAYER, old, re.I) and not re.match(r"(?:some|a (?:bit|little|lot)) ", old, re.I)
+        if _IMPROVED.match(new) or (re.fullmatch(_FIGURE, old, re.I) and not whole):
             return match.group()
         return f"use {new}" if own else f"use {new} instead of {old}"
 

@@ -23,6 +23,7 @@ EVERYTHING_BUT_JEWELS = sorted(set(Part) - {Part.JEWELS})
         ("cap my resistances", "resistances"),
         ("fix my resistances", "resistances"),
         ("fix my mana", "sustain"),
+        ("recover mana faster", "sustain"),
         ("I always run oom", "sustain"),
         ("fix it", "repair"),
         ("what's wrong with this?", "repair"),
@@ -180,6 +181,14 @@ def test_how_much(prompt: str, gain: float, loss: float) -> None:
         ("swap Spark for Comet", "use Comet instead of Spark"),
         ("replace my amulet with Astramentis", "use Astramentis"),
         ("swap energy shield for evasion", "use evasion instead of energy shield"),
+        ("switch from es to life", "use life instead of es"),
+        ("trade some es for life", "life"),
+        ("switch from mapping to bossing", "use bossing"),
+        ("change from bow to crossbow", "use crossbow"),
+        ("get me to 75 chaos res", "get me to 75 chaos res"),
+        ("I leveled up to 93", "level 93"),
+        ("I hit 95, what now", "level 95, what now"),
+        ("I got to 82 % block", "I got to 82 % block"),
         ("change ascendancy to Stormweaver", "use Stormweaver"),
         ("convert to CI", "use CI"),
         ("turn it into a cold build", "a cold build"),
@@ -336,3 +345,9 @@ def test_what_alone_may_change(prompt: str, free: set[Part]) -> None:
 def test_what_is_lacked_or_named_beside_another_is_asked_for_as_more(prompt: str, rest: str) -> None:
     """Found with "short 20 strength": it asked for 20 Strength, which every build has."""
     assert read_refinement(prompt).rest.endswith(rest)
+
+
+def test_what_more_of_a_figure_is_for_is_not_looked_for_instead_of_it() -> None:
+    """Found with "more spirit for another aura": all but skills was locked, and Spirit comes from gear."""
+    reading = read_refinement("more spirit for another aura")
+    assert (set(reading.more), reading.locks.parts, reading.rest) == ({"spirit"}, [], "")
