@@ -59,11 +59,11 @@ class Case:
     newest_tree: str = ""
 
     @cached_property
-    def never(self) -> Mapping[str, str]:
-        """Why certain wishes can be met by no build, by constraint."""
+    def never(self) -> Mapping[tuple[str, str], str]:
+        """Why certain wishes can be met by no build, by constraint and value, "" where it has only one."""
         wished = {one.field: one.value for one in self.invariants.invariants if one.is_wished}
         lines = lines_of(self.invariants.listed("with"), self.nodes.values(), self.uniques)
-        return {one.field: one.reason for one in impossible(wished, lines, vocabulary())}
+        return {(one.field, one.value): one.reason for one in impossible(wished, lines, vocabulary())}
 
     @property
     def level(self) -> int:

@@ -10,7 +10,7 @@ from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.vocabulary import vocabulary
-from app.knowledge.weapons import OFF_HANDS, UNARMED, matches, unfound, word_of
+from app.knowledge.weapons import OFF_HANDS, UNARMED, matches, word_of
 from app.knowledge.words import listing, phrase, with_article
 from app.model.blueprint import HAND_SLOTS, MAIN_HAND, SWAP_SLOTS, Gem
 from app.model.conflicts import Details, Suggestion
@@ -68,8 +68,8 @@ def weapon_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     met = any(matches(asked, kind) for kind in kinds) or (UNARMED in asked and MAIN_HAND not in held)
     have = listing(list(held.values())) or "nothing in hand"
     wish = "holding nothing" if word == UNARMED else f"holding {with_article(word)}"
-    if not met and unfound(word):
-        return WishVerdict(wish, word, have, False, f"{have}; no build can: {case.never[name]}")
+    if not met and (why := case.never.get((name, word))):
+        return WishVerdict(wish, word, have, False, f"{have}; no build can: {why}")
     way = advice("asked_weapon", _DELIVERY, Demand.OTHER_WEAPON, f"hold {with_article(word)}")
     return WishVerdict(wish, word, have, met, None if met else have, (way,))
 

@@ -289,7 +289,9 @@ def style_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     check = STYLES.get(style)
     none = WITHOUT_EFFECT.get(style, "it would need a measure of its own, which does not exist yet")
     met, have = check(case) if check is not None else (None, none)
-    return _verdict(f"played as {style.replace('_', ' ')}", style, (met, have), _ways(case, style))
+    why = case.never.get((name, style)) if met is False else None
+    found, ways = (f"{have}; no build can: {why}", ()) if why else (have, _ways(case, style))
+    return _verdict(f"played as {style.replace('_', ' ')}", style, (met, found), ways)
 
 
 def damage_type_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:

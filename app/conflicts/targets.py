@@ -37,8 +37,8 @@ def target_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
         return WishVerdict(wish, wanted, reached, True)
     off = "over" if row.figure.at_most else "short"
     text = f"{row.figure.words(reached)}, {row.figure.words(abs(wanted - reached))} {off}"
-    if name in case.never:
-        return WishVerdict(wish, wanted, reached, False, f"{text}; no build can: {case.never[name]}")
+    if why := case.never.get((name, "")):
+        return WishVerdict(wish, wanted, reached, False, f"{text}; no build can: {why}")
     return WishVerdict(wish, wanted, reached, False, text, tuple(_ways(case, row, row.figure, wanted, reached)))
 
 

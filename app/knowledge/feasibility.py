@@ -13,8 +13,9 @@ from typing import Final
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS
+from app.knowledge.styles import DUAL_WIELD
 from app.knowledge.vocabulary import Vocabulary
-from app.knowledge.weapons import unfound
+from app.knowledge.weapons import can_be_paired, unfound
 from app.knowledge.words import phrase, with_article
 from app.model.constraints import INVARIANTS, InvariantValue, as_list
 from app.model.facts import NodeFact, UniqueFact
@@ -48,11 +49,15 @@ _NEVER_CRITICAL: Final = "never deal critical hits"
 
 @dataclass(frozen=True)
 class Impossible:
-    """A wish that no build can meet: the constraint, what was asked for in words, and why not."""
+    """A wish that no build can meet: the constraint, what was asked for in words, and why not.
+
+    `value`: which of the constraint's values it is, where it has several.
+    """
 
     field: str
     wish: str
     reason: str
+    value: str = ""
 
     @property
     def sentence(self) -> str:
@@ -80,7 +85,7 @@ def impossible(
         most, why = least.get(name, (float("inf"), ""))
         if not figure.holds(most, target):
             found.append(Impossible(name, f"at least {figure.number(target)} {INVARIANTS[name].meaning}", why))
-    return [*found, *_unfound(wished), *_no_damage(wished, words), *_never_critical(wished, named)]
+    return [*found, *_unfound(wished), *_unpaired(wished), *_no_damage(wished, words), *_never_critical(wished, named)]
 
 
 def lines_of(names: Iterable[str], nodes: Iterable[NodeFact], uniques: Iterable[UniqueFact]) -> dict[str, list[str]]:
@@ -99,7 +104,15 @@ def impossible_among(wished: Mapping[str, InvariantValue], catalogue: Catalogue,
 
 def _unfound(wished: Mapping[str, InvariantValue]) -> list[Impossible]:
     why = "No skill is made for it and no unique item is one, so nobody finds any in this version of the game"
-    return [Impossible("weapon", with_article(word), why) for word in as_list(wished.get("weapon")) if unfound(word)]
+    asked = [word for word in as_list(wished.get("weapon")) if unfound(word)]
+    return [Impossible("weapon", with_article(word), why, word) for word in asked]
+
+
+def _unpaired(wished: Mapping[str, InvariantValue]) -> list[Impossible]:
+    if DUAL_WIELD not in as_list(wished.get("style")) or can_be_paired(as_list(wished.get("weapon"))):
+        return []
+    why = "Of the weapons that anybody finds only maces can be held in both hands"
+    return [Impossible("style", "a weapon in each hand", why, DUAL_WIELD)]
 
 
 def _no_damage(wished: Mapping[str, InvariantValue], words: Vocabulary) -> list[Impossible]:
@@ -117,5 +130,6 @@ def _no_damage(wished: Mapping[str, InvariantValue], words: Vocabulary) -> list[
 def _never_critical(wished: Mapping[str, InvariantValue], named: Mapping[str, Sequence[str]]) -> list[Impossible]:
     says = [(owner, line) for owner, lines in named.items() for line in lines if line.casefold() == _NEVER_CRITICAL]
     asked = [name for name in ("critical_chance", "critical_damage") if name in wished]
-    asked = ["style"] if "critical" in as_list(wished.get("style")) else asked
-    return [Impossible(name, "critical hits", f'{says[0][0]} says "{says[0][1]}"') for name in asked if says]
+    values = {"style": "critical"} if "critical" in as_list(wished.get("style")) else dict.fromkeys(asked, "")
+    why = f'{says[0][0]} says "{says[0][1]}"' if says else ""
+    return [Impossible(name, "critical hits", why, value) for name, value in values.items() if says]

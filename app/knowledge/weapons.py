@@ -92,6 +92,12 @@ def matches(asked: Iterable[str], weapon: str) -> bool:
     return any(weapon == word or word in weapon.split() for word in asked)
 
 
+def can_be_paired(asked: Iterable[str]) -> bool:
+    """Say whether each hand can hold one of the weapons that a player asked for; whoever asked for none may."""
+    held = [word for word in asked if word not in OFF_HANDS and not unfound(word)]
+    return not held or any(matches(held, kind) for kind in (*IN_EACH_HAND, *IN_ONE_HAND.values()))
+
+
 def unfound(word: str) -> bool:
     """Say whether nobody finds a weapon of the kind that a player named."""
     return any(matches([word], kind) for kind in UNFOUND)

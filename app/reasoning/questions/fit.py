@@ -26,6 +26,7 @@ from app.knowledge.weapons import (
     MARTIAL,
     UNARMED,
     bare_handed_by,
+    can_be_paired,
     held_by,
     matches,
     needs_shield,
@@ -133,7 +134,7 @@ def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
     """
     there = {node.name for node in brief.nodes if not brief.exclusions.node(node)}
     large = {keystone: kind for keystone, kind in IN_ONE_HAND.items() if keystone in there and kind in weapons}
-    dual = [kind for kind in large.values() if kind in brief.weapons and DUAL_WIELD in brief.listed("style")]
+    dual = [kind for kind in large.values() if kind in brief.weapons and wants_pair(brief)]
     named = [kind for keystone, kind in large.items() if _is_named(brief, keystone) or kind in dual]
     pairs = [Setup(kind, off) for kind in named for off in (SHIELD, kind)]
     if SCEPTRE in brief.weapons:
@@ -150,7 +151,12 @@ def _is_named(brief: Brief, keystone: str) -> bool:
 def wants_hands(brief: Brief) -> bool:
     """Say whether it was asked what the hands hold: by kind, a weapon in each, or a keystone that is about it."""
     asked = any(_is_named(brief, keystone) for keystone in IN_ONE_HAND)
-    return brief.explicit("weapon") or DUAL_WIELD in brief.listed("style") or asked
+    return brief.explicit("weapon") or wants_pair(brief) or asked
+
+
+def wants_pair(brief: Brief) -> bool:
+    """Say whether it was asked for a weapon in each hand, and can be had."""
+    return DUAL_WIELD in brief.listed("style") and can_be_paired(brief.listed("weapon"))
 
 
 def asked_in(brief: Brief, setup: Setup) -> int:
@@ -158,7 +164,7 @@ def asked_in(brief: Brief, setup: Setup) -> int:
     dual = setup.off_hand == setup.weapon
     off = not dual and setup.off_hand in brief.weapons
     used = any(_is_named(brief, one) for one in held_by(setup.weapon, setup.off_hand, ()))
-    return matches(brief.weapons, setup.weapon) + off + (dual and DUAL_WIELD in brief.listed("style")) + used
+    return matches(brief.weapons, setup.weapon) + off + (dual and wants_pair(brief)) + used
 
 
 def _rank(brief: Brief, setup: Setup) -> tuple[int, int, int]:
@@ -246,7 +252,7 @@ def _experience(brief: Brief, gem: GemFact) -> tuple[float, str]:
 def _weapon(brief: Brief, gem: GemFact) -> tuple[float, str]:
     words, asked, own = weapon_words(gem), brief.weapons, brief.class_taste.weapons
     held = [w for w in asked if w not in {"Shield", "Focus", "Quiver"}]
-    if DUAL_WIELD in brief.listed("style") and IN_EACH_HAND.isdisjoint(words):
+    if wants_pair(brief) and IN_EACH_HAND.isdisjoint(words):
         return -120.0, "it is not used with a weapon in each hand"
     if held:
         usable = [*words, UNARMED] if bare_handed_by(words) else words

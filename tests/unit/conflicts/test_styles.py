@@ -121,6 +121,22 @@ def test_by_what_the_figures_are(case: MakeCase, style: str, values: dict[str, f
     assert judged(case, "style", style, "Bolt", values=values) == [state]
 
 
+def test_what_no_build_can_hold_is_not_tried_for(case: MakeCase) -> None:
+    """Found with "dual wield wands sorceress": three rounds with other skills, none of which could."""
+    wished = {"style": "dual_wield", "weapon": ["Wand", "Axe"]}
+    asked = [
+        Invariant(field=name, value=value, provenance=Provenance.EXPLICIT, reason="said so")
+        for name, value in wished.items()
+    ]
+    built = case(invariants=InvariantSet(invariants=asked), gems=GEMS)
+    found = {wish.wish: wish for wish in wishes_of(built) if wish.state is UNMET}
+    assert "no build can" in str(found["played as dual wield"].nearest)
+    assert "no build can" in str(found["holding an axe"].nearest)
+    assert "no build can" not in str(found["holding a wand"].nearest)
+    tried = [one.next_suggestion.text for one in asked_for(built) if one.next_suggestion is not None]
+    assert tried == ["hold a wand"]
+
+
 @pytest.mark.parametrize("main", ["Bolt", "Ally"])
 @pytest.mark.parametrize(
     ("style", "state"), [("ignite", MET), ("damage_over_time", MET), ("poison", UNMET), ("bleed", UNMET)]

@@ -74,6 +74,7 @@ KEYSTONES = {
     "Eldritch Battery": "Convert 100% of maximum Energy Shield to maximum Mana",
 }
 """Those that take a figure away, in Path of Building's words."""
+UNPAIRED = "Of the weapons that anybody finds only maces can be held in both hands"
 UNFOUND = "No skill is made for it and no unique item is one, so nobody finds any in this version of the game"
 
 
@@ -98,4 +99,7 @@ def test_of_what_people_write_nothing_is_called_impossible_but_what_is(sketch: C
                 ("dual wield claws shadow", "a claw"),
             )
         },
+        "gemling, dual crossbow? attribute stacking with astramentis": [
+            f"{UNPAIRED}: a weapon in each hand cannot be had."
+        ],
     }

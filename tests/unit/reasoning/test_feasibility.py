@@ -35,6 +35,7 @@ def told(wider: Catalogue, prompt: str, **fields: Any) -> list[str]:
 LUCKY = "No chance to block is ever above 90 %, which is 99 % where the better of two rolls counts"
 IMMUNE = f"{NEVER_ABOVE}, and being immune to chaos damage counts as 100 %"
 NO_DAMAGE = "Every damage type is ruled out, and all damage is of one"
+UNPAIRED = "Of the weapons that anybody finds only maces can be held in both hands"
 UNFOUND = "No skill is made for it and no unique item is one, so nobody finds any in this version of the game"
 LIFE, ARMOUR = 'Last Breath says "Maximum Life is 1"', 'Hard Shell says "Converts all Evasion Rating to Armour"'
 MANA, CRITICAL = 'Empty Skull says "You have no Mana"', 'Sure Hand says "Never deal Critical Hits"'
@@ -50,6 +51,7 @@ MANA, CRITICAL = 'Empty Skull says "You have no Mana"', 'Sure Hand says "Never d
         ("2h axe warrior", UNFOUND, "an axe"),
         ("sword and board warrior", UNFOUND, "a sword"),
         ("dual wield daggers huntress", UNFOUND, "a dagger"),
+        ("dual wield wands sorceress", UNPAIRED, "a weapon in each hand"),
         ("sorceress with last breath and 5000 life", LIFE, "at least 5,000 life"),
         ("ranger with hard shell, 10k evasion", ARMOUR, "at least 10,000 evasion rating"),
         ("sorceress with empty skull, 3000 mana", MANA, "at least 3,000 mana"),
@@ -81,6 +83,8 @@ def test_what_no_build_has_is_said(wider: Catalogue, prompt: str, why: str, wish
         "crit sorceress with last breath",
         "sorceress with 100k dps, no physical damage, no fire damage, no chaos damage",
         "mace and shield warrior, no swords, no axes",
+        "dual wield maces warrior, dual wield",
+        "dual wield warrior",
         "mana cost at most 1, 20 million dps, 500k ehp, level 2",
     ],
 )
