@@ -10,7 +10,7 @@ from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import can_be_cut, level_required
 from app.knowledge.things import Thing, ThingKind
 from app.knowledge.vocabulary import vocabulary
-from app.knowledge.weapons import OFF_HANDS, UNARMED, matches, word_of
+from app.knowledge.weapons import UNARMED, for_other_hand, matches, word_of
 from app.knowledge.words import listing, phrase, with_article
 from app.model.blueprint import HAND_SLOTS, MAIN_HAND, SWAP_SLOTS, Gem
 from app.model.conflicts import Details, Suggestion
@@ -63,11 +63,12 @@ def weapon_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict:
     slots = (*HAND_SLOTS, *SWAP_SLOTS)
     held = {slot: case.blueprint.items[slot].base for slot in slots if slot in case.blueprint.items}
     kinds = [word_of(base) for one in held.values() if (base := case.bases.get(one)) is not None]
-    alike = [other for other in case.invariants.listed(name) if other not in OFF_HANDS] or [word]
-    asked = [word] if word in OFF_HANDS else alike
+    wished = case.invariants.listed(name)
+    alone = {*for_other_hand(wished), *(other for other in wished if (name, other) in case.never)}
+    asked = [word] if word in alone else [other for other in wished if other not in alone] or [word]
     met = any(matches(asked, kind) for kind in kinds) or (UNARMED in asked and MAIN_HAND not in held)
     have = listing(list(held.values())) or "nothing in hand"
-    wish = "holding nothing" if word == UNARMED else f"holding {with_article(word)}"
+    wish = "holding nothing" if asked == [UNARMED] else f"holding {with_article(' or '.join(asked))}"
     if not met and (why := case.never.get((name, word))):
         return WishVerdict(wish, word, have, False, f"{have}; no build can: {why}")
     way = advice("asked_weapon", _DELIVERY, Demand.OTHER_WEAPON, f"hold {with_article(word)}")

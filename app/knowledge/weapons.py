@@ -13,7 +13,8 @@ from app.model.facts import BaseFact, GemFact
 MELEE = ("Two Hand Mace", "One Hand Mace", "Quarterstaff", "Spear", "Talisman")
 RANGED = ("Bow", "Crossbow")
 MARTIAL = (*MELEE, *RANGED)
-CASTER = ("Wand", "Staff", "Sceptre")
+SCEPTRE = "Sceptre"
+CASTER = ("Wand", "Staff", SCEPTRE)
 UNFOUND = ("Two Hand Axe", "Two Hand Sword", "One Hand Axe", "One Hand Sword", "Flail", "Claw", "Dagger")
 """Kinds that the engine has item bases of and nobody finds: no skill is made for one and no unique item is one, because
 the classes that would hold them are not in the game yet (Path of Building 0.20.0, passive tree 0_5)."""
@@ -90,6 +91,12 @@ def word_of(base: BaseFact) -> str:
 def matches(asked: Iterable[str], weapon: str) -> bool:
     """Say whether a weapon is among those that a player asked for ("Mace" means both kinds)."""
     return any(weapon == word or word in weapon.split() for word in asked)
+
+
+def for_other_hand(asked: Collection[str]) -> frozenset[str]:
+    """Return which of the weapons asked for the other hand holds: a sceptre, too, beside what one hand holds."""
+    main = [word for word in asked if word not in (*OFF_HANDS, SCEPTRE, UNARMED, "Bow") and not two_handed(word)]
+    return OFF_HANDS.union([SCEPTRE] if main else []).intersection(asked)
 
 
 def can_be_paired(asked: Iterable[str]) -> bool:

@@ -166,7 +166,8 @@ async def _told(ctx: PhaseContext, draft: LevelDraft, stats: Stats, inspection: 
     lacking = [one for one in inspection.requirements if one.required > one.available]
     unmet = [f"{one.source or one.attribute} asks for {one.required:g} {one.attribute}" for one in lacking]
     left = _unspent(inspection.points, draft.level)
-    unspent = [f"{left} passive points are left over"] if left > 0 and draft.order else []
+    told = "1 passive point is left over" if left == 1 else f"{left} passive points are left over"
+    unspent = [told] if left > 0 and draft.order else []
     return Loadout(
         title=title_at(draft.level),
         level=draft.level,

@@ -24,6 +24,7 @@ from app.knowledge.weapons import (
     IN_EACH_HAND,
     IN_ONE_HAND,
     MARTIAL,
+    SCEPTRE,
     UNARMED,
     bare_handed_by,
     can_be_paired,
@@ -73,7 +74,7 @@ class Setup:
         return " and ".join(part.lower() for part in parts if part)
 
 
-SHIELD, SCEPTRE = "Shield", "Sceptre"
+SHIELD = "Shield"
 _FOR_SPELLS = (Setup("Wand", "Focus"), Setup("Staff"), Setup("Wand", SHIELD), Setup(SCEPTRE, "Focus"))
 _FOR_MINIONS = (Setup(SCEPTRE, "Focus"), Setup(SCEPTRE, SHIELD), Setup("Wand", "Focus"), Setup("Staff"))
 
@@ -95,6 +96,7 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
         found = list(_FOR_SPELLS)
     if not words and not is_attack(gem):  # it works with anything in hand, so with what was asked for
         found += [_martial(weapon) for weapon in MARTIAL if matches(brief.weapons, weapon)]
+        found += [Setup("Wand", SCEPTRE)] if {"Wand", SCEPTRE} <= set(brief.weapons) else []
     if granting := {word_of(base) for base in grants(gem, brief.bases)}:
         found = [setup for setup in found if setup.weapon in granting] or [Setup(word) for word in sorted(granting)]
     held = {UNARMED, *(word_of(base) for base in brief.bases)}

@@ -12,10 +12,10 @@ from app.conflicts.case import Case
 from app.conflicts.styles import STYLES, WITHOUT_EFFECT
 from app.conflicts.wishes import asked_for, wishes_of
 from app.knowledge.vocabulary import vocabulary
-from app.model.blueprint import Gem, PassiveNode, SkillGroup
+from app.model.blueprint import GearItem, Gem, PassiveNode, SkillGroup
 from app.model.constraints import Invariant, InvariantSet, InvariantValue
 from app.model.damage import DamageBreakdown, DamageKind, DamageSource
-from app.model.facts import GemFact, NodeFact
+from app.model.facts import BaseFact, GemFact, NodeFact
 from app.model.names import Provenance
 from app.model.wishes import WishState
 
@@ -135,6 +135,27 @@ def test_what_no_build_can_hold_is_not_tried_for(case: MakeCase) -> None:
     assert "no build can" not in str(found["holding a wand"].nearest)
     tried = [one.next_suggestion.text for one in asked_for(built) if one.next_suggestion is not None]
     assert tried == ["hold a wand"]
+
+
+@pytest.mark.parametrize(
+    ("wished", "held", "told"),
+    [
+        (["Spear", "Sceptre"], ["Spear", "Shield"], {"holding a spear": MET, "holding a sceptre": UNMET}),
+        (["Spear", "Sceptre"], ["Spear", "Sceptre"], {"holding a spear": MET, "holding a sceptre": MET}),
+        (["Staff", "Sceptre"], ["Sceptre", "Shield"], {"holding a staff or sceptre": MET}),
+        (["Mace", "Shield"], ["One Hand Mace", "Shield"], {"holding a mace": MET, "holding a shield": MET}),
+        (["Mace", "Axe"], ["One Hand Mace", "Shield"], {"holding a mace": MET, "holding an axe": UNMET}),
+    ],
+)
+def test_of_weapons_for_one_hand_one_is_enough(
+    case: MakeCase, wished: list[str], held: list[str], told: dict[str, WishState]
+) -> None:
+    """Found with "spear amazon with sceptre": told as holding a sceptre, with spear and buckler in her hands."""
+    asked = Invariant(field="weapon", value=wished, provenance=Provenance.EXPLICIT, reason="said so")
+    items = {slot: GearItem(slot=slot, base=kind) for slot, kind in zip(("Weapon 1", "Weapon 2"), held, strict=True)}
+    bases = [BaseFact(name=kind, type=kind) for kind in held]
+    built = case(invariants=InvariantSet(invariants=[asked]), gems=GEMS, blueprint={"items": items}, bases=bases)
+    assert {wish.wish: wish.state for wish in wishes_of(built)} == told
 
 
 @pytest.mark.parametrize("main", ["Bolt", "Ally"])
