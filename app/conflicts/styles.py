@@ -26,7 +26,7 @@ from app.knowledge.styles import (
     style_targets,
 )
 from app.knowledge.weapons import CASTER, MARTIAL, word_of
-from app.knowledge.words import phrase
+from app.knowledge.words import listing, phrase
 from app.model.blueprint import HAND_SLOTS
 from app.model.conflicts import Details, Suggestion
 from app.model.constraints import InvariantValue
@@ -217,6 +217,11 @@ def _held(case: Case) -> tuple[str, str]:
     return main, off
 
 
+def _in_hands(case: Case) -> str:
+    held = [case.blueprint.items[slot].base for slot in HAND_SLOTS if slot in case.blueprint.items]
+    return listing(held) or "nothing in hand"
+
+
 _POOLS = (
     ("life", ("EnergyShield", "Mana"), 1.0),
     ("energy_shield", ("Life", "Mana"), 1.0),
@@ -255,11 +260,8 @@ STYLES: Mapping[str, Callable[[Case], Found]] = MappingProxyType(
         "sustained": _sustained,
         ONE_BUTTON: _one_button,
         "regeneration": _regeneration,
-        DUAL_WIELD: lambda case: (
-            _held(case)[1] in (*MARTIAL, *CASTER),
-            " and ".join(filter(None, _held(case))) or "nothing in hand",
-        ),
-        "unarmed": lambda case: (not _held(case)[0], _held(case)[0] or "nothing in hand"),
+        DUAL_WIELD: lambda case: (_held(case)[1] in (*MARTIAL, *CASTER), _in_hands(case)),
+        "unarmed": lambda case: (not _held(case)[0], _in_hands(case)),
         **_STACKS,
     }
 )

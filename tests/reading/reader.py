@@ -548,7 +548,7 @@ def _named_wish(reader: Reader, wish: str, reached: str, met: bool) -> Faults:
     """A wish for a thing, or for the want of one, and wishes whose answer is a sentence of its own."""
     file, (word, _, what) = reader.file, wish.partition(" ")
     have = {"class": file.class_name, "ascendancy": file.ascendancy or "none", "level": str(file.level)}
-    told = reached.partition("; tried: ")[0]
+    told = reached.partition("; tried: ")[0].partition("; no build can: ")[0]
     if word in have:
         if (have[word] in what.split(" or ")) is not met or have[word] not in reached:
             yield f"the file has {have[word]}"
