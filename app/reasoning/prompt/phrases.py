@@ -218,6 +218,8 @@ def _goes_on(page: Page, end: int, rejects: bool) -> bool:
 def _end_of_excluded(page: Page, start: int, only_known: bool) -> tuple[int, str]:
     """Return where an excluded thing ends and what it is; an empty text for a word that is nothing we know."""
     words, known = page.lexicon.vocabulary, page.lexicon.excludable
+    if skill := _in_one(page.lexicon, page.join(start, start + 2)):
+        return start + 2, skill
     end = max(page.longest(start, names) for names in (known, page.lexicon.terms, page.lexicon.supports))
     if end > start:
         text = page.join(start, end)
@@ -247,8 +249,9 @@ def _phrases(page: Page) -> list[Span]:
     for start in range(len(page.words)):
         for end in range(start + 1, min(len(page.words), start + page.lexicon.longest) + 1):
             text = page.join(start, end)
-            if text in terms and page.free(start, end):
-                span = page.span(start, end, meanings=terms[text])
+            whole = _in_one(page.lexicon, text)
+            if (text in terms or whole) and page.free(start, end):
+                span = page.span(start, end, meaning=whole or "", meanings=terms[whole or text])
                 exact += [span] if _is_meant(page, span) else []
     likely = [
         page.span(start, end, text, page.lexicon.guessable[text], likeness)
@@ -260,6 +263,13 @@ def _phrases(page: Page) -> list[Span]:
             page.take(span.start, span.end)
             chosen.append(span)
     return sorted(chosen, key=lambda span: span.start)
+
+
+def _in_one(lexicon: Lexicon, text: str) -> str | None:
+    """Return the skill of one word that is written as two ("bone storm")."""
+    whole = lexicon.joined.get(text.replace(" ", "")) if text.count(" ") == 1 and text not in lexicon.terms else None
+    fields = {name for name, _ in lexicon.terms[whole]} if whole is not None and " " not in whole else set()
+    return whole if fields & {"skill", "missing"} else None
 
 
 def _is_meant(page: Page, span: Span) -> bool:
@@ -276,6 +286,8 @@ def _is_meant(page: Page, span: Span) -> bool:
         return True
     before = page.words[span.start - 1].text if span.start else ""
     after = page.words[span.end].text if span.end < len(page.words) else ""
+    if skill and span.phrase in words.short_names:
+        return True
     if skill:
         people = {text for texts in (*words.classes.values(), *words.ascendancies.values()) for text in texts}
         near = bool({before, after} & (words.skill_markers | people)) or span.size == len(page.words)
@@ -298,7 +310,7 @@ def _stands_alone(page: Page, span: Span) -> bool:
     wishes = [
         0 <= at < len(page.words)
         and (page.words[at].text in terms or at in page.used)
-        and page.words[at].text not in plain
+        and (page.words[at].text not in plain or any(name == "style" for name, _ in terms.get(page.words[at].text, ())))
         for _, at in sides
     ]
     return all(broken or wish for (broken, _), wish in zip(sides, wishes, strict=True)) and any(wishes)
