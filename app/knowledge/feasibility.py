@@ -78,7 +78,7 @@ def impossible(
             told = f'{owner} says "{line}"'
             least |= {name: (most, told) for name, most in _LINES.get(line.casefold(), {}).items()}
     found = []
-    for name in (field for field in INVARIANTS if field in wished):
+    for name in (one for one in INVARIANTS if one in wished):
         figure, target = INVARIANTS[name].figure, wished[name]
         if figure is None or figure.at_most or not isinstance(target, (int, float)):
             continue

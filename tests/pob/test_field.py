@@ -124,6 +124,15 @@ async def test_each_hand_holds_what_was_asked_for(
     assert [bases[state.blueprint.items[slot].base] for slot in (MAIN_HAND, OFF_HAND)] == held
 
 
+async def test_what_a_keystone_out_of_reach_would_allow_is_not_held(pob_path: Path, tmp_path: Path) -> None:
+    """Found on "giant's blood titan" of level 10: a shield in the file and the shopping list that nobody could hold."""
+    state = await quickly(pob_path, tmp_path, "giant's blood titan", 10)
+    assert state.blueprint is not None
+    assert MAIN_HAND in state.blueprint.items
+    assert OFF_HAND not in state.blueprint.items
+    assert [wish.wish for wish in state.wishes if wish.state is WishState.UNMET] == ["with Giant's Blood"]
+
+
 @pytest.mark.parametrize("skill", ["herald of ice", "herald of blood", "herald of thunder"])
 async def test_what_every_weapon_can_be_used_with_points_to_no_mace(fresh: ProcessEngine, skill: str) -> None:
     """Found on "herald of ice mapper": a Warrior, because a mace stands first among weapons."""

@@ -171,10 +171,11 @@ class WeaponPair:
     off: tuple[BaseFact, ...] = ()
 
 
-def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact | None) -> list[WeaponPair]:
+def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact | None, large: bool) -> list[WeaponPair]:
     """Return the ways to arm oneself that fit plan and main skill, in the plan's order; empty = unarmed.
 
-    The types are the plan's that the skill can be used with; without one the skill's own, or a caster's.
+    The types are the plan's that the skill can be used with; without one the skill's own, or a caster's. `large`: a
+    keystone is in reach by which one hand holds a weapon for two.
     """
     asked = list(ctx.plan.delivery.weapon_types)
     if UNARMED in asked:
@@ -188,14 +189,16 @@ def weapon_pairs(ctx: SearchContext, bases: Sequence[BaseFact], skill: GemFact |
     for weapon_type in types:
         main = weapon_options(bases, weapon_type)
         if main:
-            found.append(WeaponPair(weapon_type, tuple(main), tuple(_off_hand(ctx, bases, main[0], skill))))
+            found.append(WeaponPair(weapon_type, tuple(main), tuple(_off_hand(ctx, bases, main[0], skill, large))))
     return found
 
 
-def _off_hand(ctx: SearchContext, bases: Sequence[BaseFact], main: BaseFact, skill: GemFact | None) -> list[BaseFact]:
+def _off_hand(
+    ctx: SearchContext, bases: Sequence[BaseFact], main: BaseFact, skill: GemFact | None, large: bool
+) -> list[BaseFact]:
     """Return what the other hand may hold: a shield when the skill needs one, else what the plan says or is usual."""
     off = ctx.plan.delivery.off_hand
-    in_one = off is not None and main.type in IN_ONE_HAND.values()
+    in_one = large and off is not None and main.type in IN_ONE_HAND.values()
     if main.type in TWO_HANDED and not in_one:
         return [base for base in bases if base.type == "Quiver"] if main.type == "Bow" else []
     # a caster whose first layer is energy shield usually holds a focus, everybody else a shield

@@ -45,7 +45,7 @@ from app.search.gear.search import GearSearch, UniqueSelection, as_item, measure
 from app.search.gear.unique_jewels import alike_anywhere, holds_named
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.passives.attributes import AttributeSearch
-from app.search.passives.graph import for_hands, main_graph
+from app.search.passives.graph import main_graph, way_for_hands
 from app.search.skills.gems import mentions
 from app.search.skills.secondary import usable_with
 
@@ -88,7 +88,8 @@ async def _best_hands(
     skill = {gem.id: gem for gem in await ctx.engine.facts.gems()}.get(ctx.plan.delivery.skill_id)
     # a base that the user named but the main skill cannot be used with is left alone
     any_base = usable(await ctx.engine.facts.bases(), ctx, as_named=False)
-    ways = weapon_pairs(ctx, bases, skill) or weapon_pairs(ctx, any_base, skill)
+    large = bool(await way_for_hands(ctx))
+    ways = weapon_pairs(ctx, bases, skill, large) or weapon_pairs(ctx, any_base, skill, large)
     if not ways:
         return {}
     level = ctx.demands.floors.gear.max_affix_level
@@ -220,7 +221,7 @@ async def taken_slots(ctx: SearchContext, named: Sequence[GearItem]) -> frozense
     """Return the slots of these items, and the other hand's where one takes both."""
     bases = {base.name: base for base in await ctx.engine.facts.bases()}
     large = any(item.slot == MAIN_HAND and bases[item.base].type in TWO_HANDED - {"Bow"} for item in named)
-    both = large and not await for_hands(ctx)
+    both = large and not await way_for_hands(ctx)
     return frozenset({item.slot for item in named} | ({OFF_HAND} if both else set()))
 
 

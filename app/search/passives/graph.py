@@ -321,6 +321,14 @@ async def for_hands(ctx: SearchContext) -> frozenset[int]:
     return frozenset(node.id for node in await ctx.engine.facts.nodes() if node.name in keystones)
 
 
+async def way_for_hands(ctx: SearchContext) -> frozenset[int]:
+    """Return the passives that lead to one of `for_hands`, itself included; empty where none is needed or in reach."""
+    wanted = await for_hands(ctx)
+    if not wanted:
+        return frozenset()
+    return reached(await main_graph(ctx), [wanted], await passive_points(ctx, ctx.blueprint))[1]
+
+
 async def passive_points(ctx: SearchContext, blueprint: Blueprint) -> int:
     """Return the passive points there are: those of the level, and those that allocated passives grant."""
     held = blueprint.passives

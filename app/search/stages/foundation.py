@@ -14,7 +14,7 @@ from app.search.base import Plan, SearchContext, StageResult, config_for
 from app.search.gear.loadout import starting_gear
 from app.search.incumbent import Incumbent
 from app.search.objective import LEFT_TO_GEAR, objective_for
-from app.search.passives.graph import for_hands, main_graph, passive, passive_points, reached
+from app.search.passives.graph import main_graph, passive, way_for_hands
 from app.search.skills.gems import ModeSearch, by_id, gem, monster_of, offering, variants
 from app.search.skills.secondary import SkillSearch
 
@@ -93,9 +93,8 @@ async def _calculable(ctx: SearchContext) -> Blueprint:
 
 async def _armed(ctx: SearchContext, blueprint: Blueprint) -> Blueprint:
     changes: list[Change] = await starting_gear(replace(ctx, blueprint=blueprint))
-    if keystone := await for_hands(ctx):  # without it a hand is empty, or the skill does nothing
+    if way := await way_for_hands(replace(ctx, blueprint=blueprint)):  # without it a hand is empty, or nothing happens
         graph = await main_graph(ctx)
-        _, way = reached(graph, [keystone], await passive_points(ctx, blueprint))
         changes.insert(0, Allocate(nodes=[passive(blueprint, graph, node) for node in graph.in_order(way)]))
     await ctx.session.apply(changes)
     return apply_changes(blueprint, changes)
