@@ -141,7 +141,7 @@ async def test_what_every_weapon_can_be_used_with_points_to_no_mace(fresh: Proce
 
 
 async def test_a_keystone_about_hands_is_raced_where_it_was_named(fresh: ProcessEngine) -> None:
-    """Unasked it is no better once builds are finished, and begun it is so far ahead that better ones stay behind."""
+    """Unasked it is hardly better once finished, and begun it is so far ahead that better ones stay behind."""
 
     async def field(prompt: str) -> list[str]:
         return [one.name for one in await offers(fresh, BuildRequest(prompt=prompt, level=85))]

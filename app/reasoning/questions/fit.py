@@ -24,6 +24,7 @@ from app.knowledge.weapons import (
     IN_EACH_HAND,
     IN_ONE_HAND,
     MARTIAL,
+    OFF_HANDS,
     SCEPTRE,
     UNARMED,
     bare_handed_by,
@@ -132,7 +133,7 @@ def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
     those with a sceptre in the other hand where one was asked for.
 
     Unasked no keystone is taken for it: a Titan's Boneshatter of level 90 with a shield beside a mace for two hands is
-    finished with 2.35 of the objective, a Sunder with mace and shield with 2.36, and only begun it is far ahead.
+    finished with 2.39 of the objective, a Sunder with mace and shield with 2.36, and only begun it is far ahead.
     """
     there = {node.name for node in brief.nodes if not brief.exclusions.node(node)}
     large = {keystone: kind for keystone, kind in IN_ONE_HAND.items() if keystone in there and kind in weapons}
@@ -253,7 +254,7 @@ def _experience(brief: Brief, gem: GemFact) -> tuple[float, str]:
 
 def _weapon(brief: Brief, gem: GemFact) -> tuple[float, str]:
     words, asked, own = weapon_words(gem), brief.weapons, brief.class_taste.weapons
-    held = [w for w in asked if w not in {"Shield", "Focus", "Quiver"}]
+    held = [word for word in asked if word not in OFF_HANDS]
     if wants_pair(brief) and IN_EACH_HAND.isdisjoint(words):
         return -120.0, "it is not used with a weapon in each hand"
     if held:
