@@ -83,6 +83,11 @@ def two_handed(weapon: str) -> bool:
     return weapon in _TWO_HANDED
 
 
+def one_handed(weapon: str) -> bool:
+    """Say whether the other hand has room for a shield, a focus or a sceptre."""
+    return not two_handed(weapon) and weapon != "Bow"
+
+
 def word_of(base: BaseFact) -> str:
     """Return our word for an item base's type."""
     return "Quarterstaff" if base.type == "Staff" and base.sub_type == "Warstaff" else base.type
@@ -95,7 +100,7 @@ def matches(asked: Iterable[str], weapon: str) -> bool:
 
 def for_other_hand(asked: Collection[str]) -> frozenset[str]:
     """Return which of the weapons asked for the other hand holds: a sceptre, too, beside what one hand holds."""
-    main = [word for word in asked if word not in (*OFF_HANDS, SCEPTRE, UNARMED, "Bow") and not two_handed(word)]
+    main = [word for word in asked if word not in (*OFF_HANDS, SCEPTRE, UNARMED) and one_handed(word)]
     return OFF_HANDS.union([SCEPTRE] if main else []).intersection(asked)
 
 

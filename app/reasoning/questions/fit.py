@@ -32,6 +32,7 @@ from app.knowledge.weapons import (
     held_by,
     matches,
     needs_shield,
+    one_handed,
     two_handed,
     weapon_words,
     word_of,
@@ -89,7 +90,7 @@ def setups(brief: Brief, gem: GemFact) -> list[Setup]:
         usual = [weapon for weapon in brief.class_taste.weapons if weapon in MARTIAL]
         weapons = words or list(dict.fromkeys([*usual, "One Hand Mace", "Spear"]))
         if needs_shield(gem):
-            weapons = [weapon for weapon in weapons if not two_handed(weapon) and weapon != "Bow"]
+            weapons = [weapon for weapon in weapons if one_handed(weapon)]
         found = [_martial(weapon) for weapon in weapons or ["One Hand Mace"]]
         found += [Setup(UNARMED)] if UNARMED in brief.weapons and bare_handed_by(words) else []
         found += _both_armed(brief, weapons)
@@ -138,22 +139,16 @@ def _both_armed(brief: Brief, weapons: Sequence[str]) -> list[Setup]:
     there = {node.name for node in brief.nodes if not brief.exclusions.node(node)}
     large = {keystone: kind for keystone, kind in IN_ONE_HAND.items() if keystone in there and kind in weapons}
     dual = [kind for kind in large.values() if kind in brief.weapons and wants_pair(brief)]
-    named = [kind for keystone, kind in large.items() if _is_named(brief, keystone) or kind in dual]
+    named = [kind for keystone, kind in large.items() if brief.is_named(keystone) or kind in dual]
     pairs = [Setup(kind, off) for kind in named for off in (SHIELD, kind)]
     if SCEPTRE in brief.weapons:
-        pairs += [
-            Setup(kind, SCEPTRE) for kind in weapons if kind in MARTIAL and not two_handed(kind) and kind != "Bow"
-        ]
+        pairs += [Setup(kind, SCEPTRE) for kind in weapons if kind in MARTIAL and one_handed(kind)]
     return [*pairs, *(Setup(kind, kind) for kind in weapons if kind in IN_EACH_HAND)]
-
-
-def _is_named(brief: Brief, keystone: str) -> bool:
-    return any(node.name == keystone for nodes in brief.named.passives for node in nodes)
 
 
 def wants_hands(brief: Brief) -> bool:
     """Say whether it was asked what the hands hold: by kind, a weapon in each, or a keystone that is about it."""
-    asked = any(_is_named(brief, keystone) for keystone in IN_ONE_HAND)
+    asked = any(brief.is_named(keystone) for keystone in IN_ONE_HAND)
     return brief.explicit("weapon") or wants_pair(brief) or asked
 
 
@@ -166,7 +161,7 @@ def asked_in(brief: Brief, setup: Setup) -> int:
     """Return how many things that were asked for the set-up has: kinds in its hands, one in each, a keystone's use."""
     dual = setup.off_hand == setup.weapon
     off = not dual and setup.off_hand in brief.weapons
-    used = any(_is_named(brief, one) for one in held_by(setup.weapon, setup.off_hand, ()))
+    used = any(brief.is_named(one) for one in held_by(setup.weapon, setup.off_hand, ()))
     return matches(brief.weapons, setup.weapon) + off + (dual and wants_pair(brief)) + used
 
 

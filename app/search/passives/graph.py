@@ -318,6 +318,8 @@ async def for_hands(ctx: SearchContext) -> frozenset[int]:
     if skill is None or not delivery.weapon_types:
         return frozenset()
     keystones = held_by(delivery.weapon_types[0], delivery.off_hand, weapon_words(skill))
+    if not keystones:
+        return frozenset()
     return frozenset(node.id for node in await ctx.engine.facts.nodes() if node.name in keystones)
 
 
