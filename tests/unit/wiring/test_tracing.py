@@ -191,4 +191,4 @@ async def test_a_collector_that_does_not_answer_is_given_up(
             spans.recorded(an_event(1), last=True)
             began = time.monotonic()
         assert time.monotonic() - began < 5
-    assert "exporting spans batch" in caplog.text
+    assert "spans batch" in caplog.text  # "will be tried again", or "failed" where giving up came first
