@@ -23,6 +23,15 @@ _BUDGET = re.compile(
 )
 _COUNTED = re.compile(r"\b(?:\d{1,2}|one|two|three|four|five) (?:buttons?|skills?|keys?)\b")
 """So many there may be: nothing keeps to a number."""
+_OTHERS = re.compile(
+    r"\b(?:(?:my|our) (?:friend|buddy|mate|pal|bro|brother|sister|wife|husband|girlfriend|boyfriend|gf|bf|partner|party"
+    r"|group|team|duo)s? (?:already |always |also |just )?(?:is|are|has|have|plays?|playing|mains?|runs?|running)"
+    r"|(?:he|she|they) (?:plays?|mains?|is playing|are playing))\b"
+    r"[^,;.!?]{0,40}?(?=$|[,;.!?]| (?:so|but|while|(?:and )?(?:i|we))\b)"
+)
+"""What somebody else plays is no wish for this character."""
+_TAKEN_AS = re.compile(r"\b(?:\d{1,3} ?% )?(?:of )?\w+ (?:damage |dmg )?taken as \w+(?: damage| dmg)?\b")
+"""Which damage is taken as another one: nothing asks for it, and neither is what the build is to deal."""
 _ARTICLES = frozenset(
     {"any", "the", "a", "an", "using", "of", "use", "uses", "more", "to", "play", "playing", "wear", "wearing", "have",
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need",
@@ -91,6 +100,11 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
         start, end = page.covering(*match.span())
         level = (int(match.group(1) or match.group(2)), page.span(start, end))
         page.take(start, end)
+    for match in (*_OTHERS.finditer(page.text), *_TAKEN_AS.finditer(page.text)):
+        start, end = page.covering(*match.span())
+        if page.free(start, end):
+            page.take(start, end)
+            page.strange.update(range(start, end))
     budget = _budget(page)
     targets = read_targets(page)
     exclusions = _exclusions(page)
