@@ -8,13 +8,14 @@ from collections.abc import Callable
 from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.experiments import Direction, Wish
+from app.model.moves import Locks, Part
 from app.model.record import MIN_PROMPT
 from app.reasoning.base import RefineReading
 from app.reasoning.prompt.locks import KEEP, PLACE, locks_of, names_part, with_keeps
 from app.reasoning.prompt.targets import as_more, more_of
 
 _WISH_FOLLOWS = r"(?:make|give|more|better|higher|get|improve|raise|increase|boost|cap|i (?:want|need)"
-_WISH_FOLLOWS += r"|for (?:more|better|higher))\b"
+_WISH_FOLLOWS += r"|for (?:more|better|higher)|just|swap|upgrade|rework|only)\b"
 _CANNOT = r"(?:(?:i|we) )?(?:do not|don'?t|dont|can'?t|cannot|can not|never)\b"
 _END = rf"(?=$|[.;!?]|,?\s*\b(?:but|while|then|so)\b|,\s*{_CANNOT}|(?:,|,?\s+and|\s)\s*{_WISH_FOLLOWS})"
 _KEEPS = re.compile(rf"\b{KEEP}\b(?P<what>[^.;!?]*?){_END}", re.I)
@@ -176,6 +177,11 @@ _SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I
 _REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwrong\b|\bfaults?\b|\bbroken\b", re.I)
 _RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
 
+_AND_YET = re.compile(r",? ?(?:but|just|yet)\b", re.I)
+"""After "keep everything": the wish that follows is excepted. "More damage, but keep everything" excepts nothing."""
+_JOINING = re.compile(r"(?:,|\s|\band)+$", re.I)
+"""What joins a kept part to what follows."""
+
 _WISHES = (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS)
 
 
@@ -202,13 +208,18 @@ def read_refinement(prompt: str) -> RefineReading:
         looked_for = sought[0].group().strip()
         reason = wish.reason if wish.said else f'you wrote "{looked_for}"'
         wish = changed(wish, least=WORTHWHILE, reason=reason, said=True)
+    locks = locks_of([m["what"] for m in (*only, *sought)], [m["what"] for m in kept], rest)
+    if wish.said and locks.parts == sorted(Part) and any(_AND_YET.match(m.string, m.end()) for m in kept):
+        said = ", ".join(m.group().strip() for m in kept)
+        reason = f'{wish.reason}; "{said}" would leave nothing to change, so it is not taken by the letter'
+        wish, locks, kept = changed(wish, reason=reason), Locks(), []
     left = " ".join([rest, *(m.group() for m in _COUNTED.finditer(text) if m.group() not in rest)])
     for pattern in (_LOSS, _GAIN, _MANIFOLD, _UNMINDED, _TRADED):
         left = pattern.sub(" ", left)
     return RefineReading(
         wish=wish,
-        locks=locks_of([m["what"] for m in (*only, *sought)], [m["what"] for m in kept], rest),
-        kept=tuple(dict.fromkeys(" ".join(m.group().split()) for m in [*only, *kept])),
+        locks=locks,
+        kept=tuple(dict.fromkeys(_JOINING.sub("", " ".join(m.group().split())) for m in [*only, *kept])),
         rest=_readable(" ".join(left.split()).strip(" ,.;")),
         covers=_covers(rest),
         other=other,

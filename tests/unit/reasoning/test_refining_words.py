@@ -63,12 +63,49 @@ def test_direction(prompt: str, direction: str) -> None:
         ("more damage", [], []),
         ("I keep dying", [], []),
         ("keep my damage, more life", [], []),
+        ("leave the gear, swap nothing else", [Part.FLASKS, Part.GEAR, Part.JEWELS], []),
     ],
 )
 def test_what_stays(prompt: str, parts: list[Part], slots: list[str]) -> None:
     found = read_refinement(prompt)
     assert (found.locks.parts, found.locks.slots) == (parts, slots)
     assert bool(found.kept) == bool(parts or slots)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("keep everything, but make it tankier", "keep everything"),
+        ("keep it as is but more life", "keep it as is"),
+        ("keep everything the same, just more ehp", "keep everything the same"),
+    ],
+)
+def test_who_keeps_everything_but_for_a_wish_gets_the_wish_and_is_told(prompt: str, said: str) -> None:
+    found = read_refinement(prompt)
+    assert (found.locks.parts, found.locks.slots, found.kept) == ([], [], ())
+    assert f'"{said}" would leave nothing to change' in found.wish.reason
+
+
+@pytest.mark.parametrize("prompt", ["more damage, but keep everything", "don't change anything, more damage please"])
+def test_a_wish_before_everything_that_stays_changes_nothing(prompt: str) -> None:
+    found = read_refinement(prompt)
+    assert found.locks.parts == sorted(Part)
+    assert found.kept
+
+
+def test_what_joins_two_clauses_is_no_part_of_what_is_kept() -> None:
+    assert set(read_refinement("keep the weapon, just swap the boots").kept) == {
+        "just swap the boots",
+        "keep the weapon",
+    }
+    assert "keep my gear" in read_refinement("keep my gear and only improve the tree").kept
+
+
+def test_the_rest_stays_where_one_item_is_to_be_swapped() -> None:
+    found = read_refinement("leave the rest, swap my helmet")
+    assert not found.locks.holds_slot("Helmet")
+    assert found.locks.holds_slot("Boots")
+    assert found.locks.holds(Part.TREE)
 
 
 def test_only_one_kind_of_item_may_change() -> None:
@@ -91,7 +128,6 @@ def test_only_one_kind_of_item_may_change() -> None:
         ("dont change anything other than supports", {Part.SUPPORTS}),
         ("everything but my passives and jewels stays", {Part.TREE, Part.ATTRIBUTES, Part.JEWELS}),
         ("everything stays the same except the gear, and more life", {Part.GEAR}),
-        ("keep everything, but make it tankier", set()),
         ("respec my tree", {Part.TREE, Part.ATTRIBUTES}),
         ("you can change everything but the tree", set(Part) - {Part.TREE, Part.JEWELS, Part.ATTRIBUTES}),
         ("optimise everything besides the ascendancy", set(Part) - {Part.ASCENDANCY}),
