@@ -43,6 +43,8 @@ _LIKE_EXCLUDED = 85.0
 _LONGEST_LIST = 20
 """How many things between commas are looked over for the "or" that says that all of them are excluded."""
 
+_CHEAP = (("gear", "starter"), ("budget", "low"))
+"""What somebody asks for who wants nothing dear."""
 _MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
 _ABOUT = frozenset(
     {"about", "around", "roughly", "of", "is", "under", "below", "up", "to", "at", "most", "max", "maximum"}
@@ -108,7 +110,9 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     budget = _budget(page)
     targets = read_targets(page)
     exclusions = _exclusions(page)
-    spans = [*budget, *_phrases(page)]
+    dear = [one for one in exclusions if ("budget", "high") in page.lexicon.terms.get(one.phrase, ())]
+    exclusions = [one for one in exclusions if one not in dear]
+    spans = [*budget, *(replace(one, meanings=_CHEAP) for one in dear), *_phrases(page)]
     for match in _COUNTED.finditer(page.text):
         start, end = page.covering(*match.span())
         if page.free(start, end):
