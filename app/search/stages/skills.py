@@ -113,7 +113,7 @@ async def support_rules(
 async def persistent_skills(ctx: SearchContext) -> StageResult:
     """Reserve Spirit for the persistent skills that help most, the plan's and any other; earlier ones make room."""
     wanted = await _persistent(ctx)
-    return await _add_skills(ctx, wanted, PERSISTENT, "Spirit", anew=True)
+    return await _add_skills(ctx, wanted, PERSISTENT, "Spirit", anew=wanted)
 
 
 async def more_persistent_skills(ctx: SearchContext) -> StageResult:
@@ -141,7 +141,10 @@ async def _persistent(ctx: SearchContext) -> list[GemFact]:
 
 
 async def helper_skills(ctx: SearchContext) -> StageResult:
-    """Add curses, marks, warcries, exposure and the plan's helper skills where they measurably help."""
+    """Choose curses, marks, warcries, exposure and the plan's helper skills that measurably help, all of them anew.
+
+    What helped before and cannot be brought about now goes: a mark for bleeding stood beside one for critical hits.
+    """
     gems = await skills_had(ctx)
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
@@ -149,9 +152,9 @@ async def helper_skills(ctx: SearchContext) -> StageResult:
     styles = _further_styles(ctx)
     is_had = await _can_bring_about(ctx)
     asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
-    helping = [fact for fact in gems if not alone and role_of(fact) in COUNTED and is_had(fact)]
-    wanted = [fact for fact in gems if not fact.spirit and (fact in asked or fact in helping)]
-    result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=True)
+    helpers = [fact for fact in gems if not fact.spirit and (fact in asked or role_of(fact) in COUNTED)]
+    wanted = [fact for fact in helpers if fact in asked or (not alone and is_had(fact))]
+    result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=helpers)
     if not (inspection := await ctx.session.inspect()).unpaid:
         return result
     incumbent = await Incumbent.open(replace(ctx, blueprint=result.blueprint))
@@ -285,17 +288,18 @@ async def _supported(ctx: SearchContext, further: FurtherSkills, fact: GemFact, 
 
 
 async def _add_skills(
-    ctx: SearchContext, wanted: Sequence[GemFact], most: int, what: str, anew: bool = False
+    ctx: SearchContext, wanted: Sequence[GemFact], most: int, what: str, anew: Sequence[GemFact] | None = None
 ) -> StageResult:
+    """Add what is named, what asked styles need and `most` others that help; groups of `anew` go first."""
     incumbent = await Incumbent.open(ctx, objective_for(ctx).without(Guard.RESISTANCE))
     asked = await named_skills(ctx)
     kept = {fact.id for fact in asked}
-    if anew:
+    if anew is not None:
         # Remove the groups of these skills, but never the main group.
         gems = by_id(await ctx.engine.facts.gems())
         removable = for_purposes(incumbent.blueprint, gems, {*ctx.plan.delivery.helper_skills, *kept})
         unplanned = {incumbent.blueprint.groups[i - 1].gems[0].gem_id for i in removable}
-        ids = {fact.id for fact in wanted} | unplanned
+        ids = {fact.id for fact in anew} | unplanned
         groups, main = incumbent.blueprint.groups, incumbent.blueprint.main_group
         gone = [i for i, group in enumerate(groups, start=1) if i != main and group.gems[0].gem_id in ids]
         if gone:

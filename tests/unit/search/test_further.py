@@ -222,6 +222,17 @@ async def test_a_curse_that_cannot_be_paid_for_is_no_helper(context: Context) ->
     assert led((await helper_skills(asked)).blueprint) == ["zap", "Enfeeble"], "kept, and told"
 
 
+async def test_a_mark_that_the_build_brings_about_no_more_makes_room(context: Context) -> None:
+    """A begun build dealt more physical damage: its mark stayed, and a second one was told to be used beside it."""
+    bloody = real("Bloodhound's Mark", "50 inc", tags=["mark"])
+    gems = [ZAP, bloody, real("Voltaic Mark", "20 inc", tags=["mark"])]
+    for had, left in (([bloody], ["zap", "Voltaic Mark"]), ([], ["zap", "Voltaic Mark"])):
+        ctx = context(World(gems=gems))
+        build = changed(ctx.blueprint, groups=[*ctx.blueprint.groups, *(SkillGroup(gems=[gem(f, 90)]) for f in had)])
+        await ctx.session.build(build)
+        assert led((await helper_skills(replace(ctx, blueprint=build))).blueprint) == left
+
+
 async def test_wishes_rule(context: Context) -> None:
     gems = [ZAP, LEAP, HEX, GUARD]
     ctx = context(World(gems=gems, spirit=30))
