@@ -20,8 +20,10 @@ _CANNOT = r"(?:(?:i|we) )?(?:do not|don'?t|dont|can'?t|cannot|can not|never)\b"
 _END = rf"(?=$|[.;!?]|,?\s*\b(?:but|while|then|so)\b|,\s*{_CANNOT}|(?:,|,?\s+and|\s)\s*{_WISH_FOLLOWS})"
 _KEEPS = re.compile(rf"\b{KEEP}\b(?P<what>[^.;!?]*?){_END}", re.I)
 _ONLY = re.compile(
-    r"\b(?:change nothing (?:but|except)|nothing but|only (?:change|touch|swap|replace|improve|use)"
-    r"|just (?:change|swap|replace)|(?:change|touch|swap|replace) (?:only|just))\b(?P<what>[^.;!?]*?)" + _END,
+    r"\b(?:chang(?:e|ing) nothing (?:but|except)|nothing but"
+    r"|only (?:chang(?:e|ing)|touch(?:ing)?|swap(?:ping)?|replac(?:e|ing)|improv(?:e|ing)|upgrad(?:e|ing)|us(?:e|ing))"
+    r"|just (?:chang(?:e|ing)|swap(?:ping)?|replac(?:e|ing))"
+    r"|(?:chang(?:e|ing)|touch(?:ing)?|swap(?:ping)?|replac(?:e|ing)) (?:only|just))\b(?P<what>[^.;!?]*?)" + _END,
     re.I,
 )
 _PERCENT = r"(?P<number>\d{1,3}(?:\.\d+)?)\s*(?:%|per ?cent)"
@@ -70,8 +72,9 @@ _LOSSES = ((_UNMINDED, 0.5), (_TRADED, 0.2), (_UNHARMED, 0.01))
 _SOUGHT = re.compile(
     r"\b(?:(?:upgrade|improve|change|replace|swap|re-?roll|optimi[sz]e|redo|rework|reset|respec|anoint|spend|allocate)"
     r"(?: out)?"
+    r"|(?:(?:do not|don'?t|dont) like|dislike|hate)(?= (?:my|the|this|these)\b)"
     r"|better|new|different|another|other|(?:\d+ )?(?:unspent|unused|leftover|remaining))"
-    rf"(?: (?:the|my|a|an|all|some|better|new|different|support|skill|unspent|unused|more|extra|\d+))*"
+    rf"(?: (?:the|my|this|these|a|an|all|some|better|new|different|support|skill|unspent|unused|more|extra|\d+))*"
     rf" (?P<what>(?:{PLACE})(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{PLACE}))*)"
     r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
     r"(?: (?:better|else|ones?))?)?"
@@ -135,7 +138,7 @@ _DEAR = re.compile(
     r"\b(?:(?P<what>(?!(?:(?:my|the|this) )?(?:it|this|that|gear|items?|build|everything|all)\b)[a-z' ]{3,40}?)"
     r" (?:is|are) (?:way )?(?:too|so) (?:expensive|pricey|costly|dear)"
     r"|(?:i )?(?:(?:can'?t|cannot|can not) (?:afford|buy|find)|(?:don'?t|do not) (?:have|own))"
-    r" (?P<other>(?!it\b|to\b|any)[a-z' ]{3,40}?))(?=$|[.,;!?]| (?:and|but|yet)\b)",
+    r" (?P<other>(?!it\b|to\b|any|enough\b)[a-z' ]{3,40}?))(?=$|[.,;!?]| (?:and|but|yet)\b)",
     re.I,
 )
 """What is not to be had: it is ruled out."""
@@ -157,6 +160,7 @@ _LIFE = re.compile(
     r"|\b(?:more|higher|better|increase|raise|improve|extra)\s+"
     r"(?:the |my |its )?(?:\w+ )?"
     r"(?:life|hp|health|hit points|defen[cs]e\w*|armou?r|evasion|energy shield|es|survivab\w*)\b"
+    r"|\b(?:double|triple|twice)(?: (?:the|my|its))? (?:life|hp|health|es|energy shield|hit points|defen[cs]es?)\b"
     r"|\b(?:life|hp|health|es|energy shield|armou?r|evasion|max hit|hit points) (?:is |are |feels? |seems? )?"
     r"(?:too |very |so |really |pretty )*(?:low|bad|weak|poor|terrible)\b|\bdefen[cs]es? (?:is|are) \w+"
     r"|\bsurviv\w*|\bdefensive\w*|\bsturd\w*|\bdurab\w*|\bsafer\b|\bsquish\w*|\bdie[sd]?\b|\bdying\b|\bdeaths?\b"
@@ -174,8 +178,13 @@ _SUFFERED = re.compile(
     r"\b(?:to|by|from|against) (?:\w+ )?(?:chaos|fire|cold|lightning|phys|physical|elemental) (?:damage|dmg)\b", re.I
 )
 _SUSTAIN = re.compile(r"\bmana\b|\bsustain\w*|\boom\b|\bcosts? too much\b", re.I)
-_REPAIR = re.compile(r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwrong\b|\bfaults?\b|\bbroken\b", re.I)
-_RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b", re.I)
+_REPAIR = re.compile(
+    r"\bfix\w*|\brepair\w*|\bmend\w*|\bcorrect\b|\bwrong\b|\bfaults?\b|\bbroken\b"
+    r"|\b(?:not|(?:do not|don'?t|dont) have) enough"
+    r" (?:str(?:ength)?|dex(?:terity)?|int(?:elligence)?|attributes?|spirit)\b",
+    re.I,
+)
+_RESISTANCE = re.compile(r"\bresist\w*|\bres(?:es)?\b|\bcap(?:ped)?\b(?! (?:my |the )?block\b)", re.I)
 
 _AND_YET = re.compile(r",? ?(?:but|just|yet)\b", re.I)
 """After "keep everything": the wish that follows is excepted. "More damage, but keep everything" excepts nothing."""

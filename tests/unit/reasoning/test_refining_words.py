@@ -42,6 +42,9 @@ EVERYTHING_BUT_JEWELS = sorted(set(Part) - {Part.JEWELS})
         ("trade some damage for survivability", "survivability"),
         ("more damage at the cost of defence", "damage"),
         ("better boots for more damage", "damage"),
+        ("double my life", "survivability"),
+        ("I don't have enough strength", "repair"),
+        ("cap block", "balanced"),
     ],
 )
 def test_direction(prompt: str, direction: str) -> None:
@@ -63,6 +66,8 @@ def test_direction(prompt: str, direction: str) -> None:
         ("more damage", [], []),
         ("I keep dying", [], []),
         ("keep my damage, more life", [], []),
+        ("10% more dmg by only changing jewels", sorted(set(Part) - {Part.JEWELS}), []),
+        ("improve damage while only swapping gear", sorted(set(Part) - {Part.GEAR}), []),
         ("leave the gear, swap nothing else", [Part.FLASKS, Part.GEAR, Part.JEWELS], []),
     ],
 )
@@ -99,6 +104,14 @@ def test_what_joins_two_clauses_is_no_part_of_what_is_kept() -> None:
         "keep the weapon",
     }
     assert "keep my gear" in read_refinement("keep my gear and only improve the tree").kept
+
+
+@pytest.mark.parametrize("prompt", ["I don't like the helmet, pick something else", "I hate my helmet"])
+def test_what_somebody_dislikes_is_looked_for_anew(prompt: str) -> None:
+    found = read_refinement(prompt)
+    assert not found.locks.holds_slot("Helmet")
+    assert found.locks.holds_slot("Boots")
+    assert found.wish.least == 0.01
 
 
 def test_the_rest_stays_where_one_item_is_to_be_swapped() -> None:
