@@ -18,6 +18,8 @@ from app.reasoning.prompt.refinement import read_refinement
 
 LENGTH, PART = 10_000, 4
 MOST = 2.25 * PART
+TRIES = 3
+"""A busy machine may slow one of two readings down; what grows with the square is slow every time."""
 REPEATED = [
     "sorcerss sparkk ",
     "a",
@@ -71,6 +73,9 @@ def seconds(prompt: str, catalogue: Catalogue) -> float:
 
 @pytest.mark.parametrize("name", prompts(LENGTH))
 def test_a_long_prompt_takes_no_longer_than_its_length(catalogue: Catalogue, name: str) -> None:
-    short, long = (seconds(prompts(length)[name], catalogue) for length in (LENGTH // PART, LENGTH))
-    print(f"{name}: {short:.3f} s, {long:.3f} s, {long / short:.1f} times")
-    assert long < MOST * short + 0.05
+    for _ in range(TRIES):
+        short, long = (seconds(prompts(length)[name], catalogue) for length in (LENGTH // PART, LENGTH))
+        print(f"{name}: {short:.3f} s, {long:.3f} s, {long / short:.1f} times")
+        if long < MOST * short + 0.05:
+            return
+    pytest.fail(f"{long / short:.1f} times as long for {PART} times the words, in each of {TRIES} tries")
