@@ -83,14 +83,21 @@ class AscendancySelection:
         return sorted(layer, key=lambda owned: (-layer[owned], sorted(owned)))[: self.width]
 
     def _extensions(self, kept: Iterable[Owned], points: int) -> list[Owned]:
-        """Return the sets with one route more, and with each exclusive option of its target if that has any."""
+        """Return the sets with one route more, and with each exclusive option of its target if that has any.
+
+        A small passive is on the way to another one, and the end of a way only where the points reach no other: of
+        eleven players none has one that leads nowhere, while the calculator sees nothing in many a notable.
+        """
         found: dict[Owned, None] = {}
         for owned in kept:
-            for route in self.graph.routes(owned, points).values():
-                if self.banned.isdisjoint(route.nodes):
-                    larger = owned | set(route.nodes)
-                    options = sorted(n.id for n in self.graph.nodes.values() if n.choice_of == route.target)
-                    found.update(dict.fromkeys([larger | {option} for option in options] or [larger]))
+            open_ones = [
+                route for route in self.graph.routes(owned, points).values() if self.banned.isdisjoint(route.nodes)
+            ]
+            leading = [route for route in open_ones if self.graph.nodes[route.target].kind != "normal"]
+            for route in leading or open_ones:
+                larger = owned | set(route.nodes)
+                options = sorted(n.id for n in self.graph.nodes.values() if n.choice_of == route.target)
+                found.update(dict.fromkeys([larger | {option} for option in options] or [larger]))
         return list(found)
 
     def _purchase(self, owned: Owned) -> Change:

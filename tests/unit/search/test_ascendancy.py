@@ -44,6 +44,22 @@ async def test_options_cost_nothing_and_exclude_each_other(context: Context) -> 
     assert len(owned) == 9
 
 
+async def test_a_small_passive_is_on_the_way_to_another(context: Context) -> None:
+    """A Monk had six small passives and two notables: the calculator saw nothing in the others."""
+    nodes = [
+        node(100, 101, 103, 105, kind="ascendancy_start", ascendancy="Top"),
+        node(101, 102, ascendancy="Top", mods=["20 inc"]),
+        node(102, ascendancy="Top", kind="notable"),
+        node(103, 104, ascendancy="Top", mods=["10 inc"]),
+        node(104, ascendancy="Top", kind="notable"),
+        node(105, 106, ascendancy="Top", mods=["15 inc"]),
+        node(106, ascendancy="Top", kind="notable"),
+    ]
+    for points, chosen in ((2, {101, 102}), (4, {101, 102, 105, 106}), (3, {101, 102, 105})):
+        incumbent = await Incumbent.open(context(World(nodes=nodes, gems=[active("zap")])))
+        assert await AscendancySelection(incumbent, PassiveGraph(nodes, [100])).run(points) == chosen
+
+
 async def test_what_the_plan_wants_decides_between_near_equals(context: Context) -> None:
     world_with_ties = World(
         nodes=[
