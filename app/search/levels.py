@@ -53,6 +53,7 @@ from app.search.gear.jewels import JewelSockets
 from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, with_option, without_option, wording
 from app.search.incumbent import EPSILON, Incumbent
 from app.search.objective import Guard, Objective, objective_for
+from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import (
     PassiveGraph,
@@ -149,10 +150,9 @@ class LevelSearch:
         ascended = [] if self.before is None else list(self.before.ascendancy)
         if ascendancy is not None and points:
             needed = ascendancy.in_order(self._way(ascendancy, len(ascendancy.bought))[1])
-            search = self._search(incumbent, ascendancy, frozenset([*ascended, *needed[:points]]))
-            await search.fit(min(points, len(search.graph.bought)))
-            await search.improve()
-            ascended = levelling_order(search.graph, search.owned, (await search.worths()).__getitem__, ascended)
+            kept = tuple(frozenset([node]) for node in dict.fromkeys([*ascended, *needed[:points]]))
+            owned = await AscendancySelection(incumbent, ascendancy, named=kept).run(points)
+            ascended = levelling_order(ascendancy, owned, ascendancy.is_large, ascended)
         main = self.ctx.plan.delivery.skill_id == self._main.id
         self.draft = LevelDraft(self.ctx.demands.level, incumbent.blueprint, [], ascended, main, why)
         return True

@@ -93,7 +93,7 @@ class AscendancySelection:
             open_ones = [
                 route for route in self.graph.routes(owned, points).values() if self.banned.isdisjoint(route.nodes)
             ]
-            leading = [route for route in open_ones if self.graph.nodes[route.target].kind != "normal"]
+            leading = [route for route in open_ones if self.graph.is_large(route.target)]
             for route in leading or open_ones:
                 larger = owned | set(route.nodes)
                 options = sorted(n.id for n in self.graph.nodes.values() if n.choice_of == route.target)

@@ -63,6 +63,10 @@ class PassiveGraph:
         """Return the passives that cost a point."""
         return frozenset(n.id for n in self.nodes.values() if n.cost and n.id not in self.roots)
 
+    def is_large(self, node: int) -> bool:
+        """Say whether the passive is more than a small one, which stands on the way to another."""
+        return self.nodes[node].kind != "normal"
+
     def routes(
         self, owned: frozenset[int], reach: int, value: Callable[[int], float] = lambda _: 0.0
     ) -> dict[int, Route]:
