@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
@@ -102,21 +102,17 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
         start, end = page.covering(*match.span())
         level = (int(match.group(1) or match.group(2)), page.span(start, end))
         page.take(start, end)
-    for match in (*_OTHERS.finditer(page.text), *_TAKEN_AS.finditer(page.text)):
-        start, end = page.covering(*match.span())
-        if page.free(start, end):
-            page.take(start, end)
-            page.strange.update(range(start, end))
+    for start, end in _free_places(page, _OTHERS, _TAKEN_AS):
+        page.take(start, end)
+        page.strange.update(range(start, end))
     budget = _budget(page)
     targets = read_targets(page)
     exclusions = _exclusions(page)
     dear = [one for one in exclusions if ("budget", "high") in page.lexicon.terms.get(one.phrase, ())]
     exclusions = [one for one in exclusions if one not in dear]
     spans = [*budget, *(replace(one, meanings=_CHEAP) for one in dear), *_phrases(page)]
-    for match in _COUNTED.finditer(page.text):
-        start, end = page.covering(*match.span())
-        if page.free(start, end):
-            page.strange.update(range(start, end))
+    for start, end in _free_places(page, _COUNTED):
+        page.strange.update(range(start, end))
     free = [word.text for i, word in enumerate(page.words) if i not in page.used]
     unknown = [word for word in free if len(word) >= 3 and not word.isdigit() and word not in lexicon.known_words]
     for span in spans:
@@ -135,6 +131,15 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
         tuple(page.words),
         tuple(page.not_understood()),
     )
+
+
+def _free_places(page: Page, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield where words match one of the patterns that belong to no wish when their turn comes."""
+    for pattern in patterns:
+        for match in pattern.finditer(page.text):
+            start, end = page.covering(*match.span())
+            if page.free(start, end):
+                yield start, end
 
 
 def _budget(page: Page) -> list[Span]:
