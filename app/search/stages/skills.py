@@ -143,16 +143,17 @@ async def _persistent(ctx: SearchContext) -> list[GemFact]:
 async def helper_skills(ctx: SearchContext) -> StageResult:
     """Choose curses, marks, warcries, exposure and the plan's helper skills that measurably help, all of them anew.
 
-    What helped before and cannot be brought about now goes: a mark for bleeding stood beside one for critical hits.
+    What helped before and cannot be brought about now goes: a mark for bleeding stood beside one for critical hits. So
+    does what was only planned: a mark for critical hits with 5 % of these, which a passive counted as one more gem.
     """
     gems = await skills_had(ctx)
     alone = ONE_BUTTON in ctx.invariants.listed("style")
     planned = set() if alone else set(ctx.plan.delivery.helper_skills)
-    planned |= {fact.id for fact in await named_skills(ctx)}
-    styles = _further_styles(ctx)
+    named, styles = {fact.id for fact in await named_skills(ctx)}, _further_styles(ctx)
     is_had = await _can_bring_about(ctx)
-    asked = [fact for fact in gems if {fact.id, fact.name} & planned or styles & tags(fact)]
-    helpers = [fact for fact in gems if not fact.spirit and (fact in asked or role_of(fact) in COUNTED)]
+    asked = [fact for fact in gems if fact.id in named or styles & tags(fact)]
+    expected = [fact for fact in gems if {fact.id, fact.name} & planned]
+    helpers = [fact for fact in gems if not fact.spirit and (fact in (*asked, *expected) or role_of(fact) in COUNTED)]
     wanted = [fact for fact in helpers if fact in asked or (not alone and is_had(fact))]
     result = await _add_skills(ctx, wanted, HELPERS, "helpers", anew=helpers)
     if not (inspection := await ctx.session.inspect()).unpaid:

@@ -233,6 +233,17 @@ async def test_a_mark_that_the_build_brings_about_no_more_makes_room(context: Co
         assert led((await helper_skills(replace(ctx, blueprint=build))).blueprint) == ["zap", "Voltaic Mark"]
 
 
+async def test_a_planned_mark_that_the_build_does_not_bring_about_is_no_helper(context: Context) -> None:
+    """A Gemling had more by each gem: a mark for critical hits was told to be used with 5 % of these."""
+    snipe = real("Sniper's Mark", "20 inc", tags=["mark"])
+    ctx = context(World(gems=[ZAP, snipe]))
+    plan = replace(ctx.plan, delivery=changed(ctx.plan.delivery, helper_skills=[snipe.id]))
+    assert led((await helper_skills(replace(ctx, plan=plan))).blueprint) == ["zap"]
+    named = Invariant(field="with", value=[snipe.name], provenance=Provenance.EXPLICIT, reason="you wrote it")
+    asked = replace(ctx, plan=plan, invariants=InvariantSet(invariants=[named]))
+    assert led((await helper_skills(asked)).blueprint) == ["zap", snipe.id]
+
+
 async def test_wishes_rule(context: Context) -> None:
     gems = [ZAP, LEAP, HEX, GUARD]
     ctx = context(World(gems=gems, spirit=30))
