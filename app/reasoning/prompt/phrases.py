@@ -32,6 +32,7 @@ _OTHERS = re.compile(
 """What somebody else plays is no wish for this character."""
 _TAKEN_AS = re.compile(r"\b(?:\d{1,3} ?% )?(?:of )?\w+ (?:damage |dmg )?taken as \w+(?: damage| dmg)?\b")
 """Which damage is taken as another one: nothing asks for it, and neither is what the build is to deal."""
+_LACKING = "less"
 _ARTICLES = frozenset(
     {"any", "the", "a", "an", "using", "of", "use", "uses", "more", "to", "play", "playing", "wear", "wearing", "have",
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need",
@@ -171,12 +172,25 @@ def _exclusions(page: Page) -> list[Span]:
         whole = page.longest(i, page.lexicon.terms)
         end = page.longest(i, page.lexicon.vocabulary.negations)
         if end == i or whole > end:
+            found += _lacking(page, i)
             i = max(whole, i + 1)
             continue
         spans = _excluded(page, i, end)
         found += spans
         i = max(end, spans[-1].end if spans else end)
     return found
+
+
+def _lacking(page: Page, at: int) -> list[Span]:
+    """Return what the word, or two of them with a hyphen, say is not to be there ("critless", "minion-less")."""
+    word = page.words[at].text
+    is_split = at + 1 < len(page.words) and page.words[at + 1].text == _LACKING and page.between(at, at + 1) == "-"
+    name, end = (word, at + 2) if is_split else (word.removesuffix(_LACKING), at + 1)
+    held = any(field == "weapon" for field, _ in page.lexicon.terms.get(name, ()))
+    if not page.free(at, end) or not (held or name in page.lexicon.excludable) or (name == word and not is_split):
+        return []
+    page.take(at, end)
+    return [page.span(at, end, name)]
 
 
 def _excluded(page: Page, negation: int, start: int) -> list[Span]:
