@@ -207,14 +207,13 @@ class LevelSearch:
         level, name = self.ctx.demands.level, self._main.name
         is_had, since = await self._had(ascendancy)
         own = [self._main] if is_had else []
-        skills = [*own, *self._instead()]
+        skills = [*own, *self._instead(is_had)]
         if not skills:
             return None
         incumbent = await self._founded(skills[0])
-        index = incumbent.blueprint.main_group
         groups = [SkillGroup(label=one.name, gems=[gem(one, level)], in_full_dps=is_minion(one)) for one in skills[1:]]
-        outputs = [incumbent.outputs]
-        outputs += await incumbent.outputs_of([[SetGroup(index=index, group=group)] for group in groups])
+        changes: list[list[Change]] = [[SetGroup(index=incumbent.blueprint.main_group, group=one)] for one in groups]
+        outputs = [incumbent.outputs, *await incumbent.outputs_of(changes)]
         rates = [found.get(DPS, 0.0) for found in outputs]
         scores = [
             incumbent.objective.score(o) if rate > 0 else -math.inf for o, rate in zip(outputs, rates, strict=True)
@@ -233,13 +232,15 @@ class LevelSearch:
             return incumbent, f"{there}, {weak}: the best measured of {rated} skills with the same weapon"
         return incumbent, f"{there}; until then the best measured of {rated} skills with the same weapon"
 
-    def _instead(self) -> list[GemFact]:
-        """Return the skills that could stand in for the main one, those that are most like it first."""
+    def _instead(self, is_had: bool) -> list[GemFact]:
+        """Return what could stand in for the main skill, the most alike first; if it is had, with the damage asked."""
         weapon = self.finished.items.get(MAIN_HAND)
         base = self._bases.get(weapon.base) if weapon is not None else None
         held = frozenset({word_of(base)} if base is not None else ())
         excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
         main, own = self._main, tags(self._main)
+        types, is_asked = set(damage_types_of(main)), self.ctx.invariants.is_explicit("damage_type")
+        due = types.intersection(self.ctx.invariants.listed("damage_type") if is_had and is_asked else ())
 
         def is_open(fact: GemFact) -> bool:
             early = can_be_cut(fact) and usable_level(fact, self.ctx.demands.level) > 0
@@ -247,11 +248,10 @@ class LevelSearch:
             kind = is_minion(fact) if is_minion(main) else not is_minion(fact) and is_spell(fact) == is_spell(main)
             plain = can_be_main(fact) and not fact.monsters and (is_minion(fact) or fact.spirit == 0)
             alone = stands_alone(fact) and fact.id != main.id and not excluded.gem(fact)
-            return early and fits and kind and plain and alone
+            return early and fits and kind and plain and alone and due <= set(damage_types_of(fact))
 
         found = [fact for fact in self._facts.values() if is_open(fact)]
-        types = set(damage_types_of(main))
-        found.sort(key=lambda one: (not types & set(damage_types_of(one)), -len(own & tags(one)), one.id))
+        found.sort(key=lambda one: (types.isdisjoint(damage_types_of(one)), -len(own & tags(one)), one.id))
         return found[:CANDIDATES]
 
     async def _founded(self, fact: GemFact) -> Incumbent:

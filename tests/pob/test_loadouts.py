@@ -8,7 +8,15 @@ import pytest
 
 from app.core.config import Settings
 from app.engine.process import ProcessEngine
-from app.knowledge.gems import can_be_cut, can_be_main, comes_as_gem, is_spell, level_required, stands_alone
+from app.knowledge.gems import (
+    can_be_cut,
+    can_be_main,
+    comes_as_gem,
+    damage_types_of,
+    is_spell,
+    level_required,
+    stands_alone,
+)
 from app.knowledge.weapons import weapon_words
 from app.search.levels import LEVELS
 from tests.loadouts import added, finished, passives, seen
@@ -52,6 +60,18 @@ async def test_a_skill_that_a_passive_grants_is_used_from_that_passive_on(
     assert [fault for one in found for fault in one.faults] == []
     assert "Loyal Hellhound" in {names[node.id] for node in found[1].blueprint.nodes}
     assert "Summon Infernal Hound" not in {step.name for step in state.guide.gems}, "no gem of it is cut"
+
+
+async def test_a_fire_build_is_a_fire_build_on_its_way(fresh: ProcessEngine, pob_path: Path, tmp_path: Path) -> None:
+    """A mercenary who asked for fire, and had Explosive Shot since level 22, was given Plasma Blast at level 70."""
+    settings = Settings(engine="pob", engine_workers=1, data_dir=tmp_path, pob_path=pob_path)
+    record = await finished(settings, "mercenary with Explosive Shot, fire", 71)
+    state, _ = await added(fresh, record)
+    assert state.guide is not None
+    facts = {fact.name: fact for fact in await fresh.facts.gems() if fact.kind == "active"}
+    had = [one for one in state.guide.loadouts if one.level >= level_required(facts["Explosive Shot"])]
+    assert [one.level for one in had] == [30, 50, 70, 71]
+    assert all("fire" in damage_types_of(facts[one.skill]) for one in had), [one.skill for one in had]
 
 
 async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> None:
