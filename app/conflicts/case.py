@@ -26,7 +26,7 @@ from app.model.names import ConflictType, Demand, Severity, SubProblemName, Uniq
 from app.model.state import BuildState
 from app.model.stats import Inspection, ItemFinding, Stats
 from app.model.sub_problems import Choice
-from app.search.gear.legality import gear_findings
+from app.search.gear.legality import gear_findings, lines_said
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Case:
     `nearest` is a skill like the main one that has a calculated rate, looked for when the main one has none.
     `skill_weapons` are the kinds of weapon that the main skill can be used with, empty = any. `gems` and `nodes` are
     the engine's by id, `things` what has a name by comparable name and `uniques` the unique items, where something was
-    asked for by name. `imported`: somebody else's file, of which nobody wished anything. `newest_tree` is the version
-    of the passive tree that new builds have.
+    asked for by name. `said` is what worn items say by slot, where something was ruled out. `imported`: somebody else's
+    file, of which nobody wished anything. `newest_tree` is the version of the passive tree that new builds have.
     """
 
     blueprint: Blueprint
@@ -55,6 +55,7 @@ class Case:
     nodes: Mapping[int, NodeFact] = field(default_factory=dict)
     things: Mapping[str, Sequence[Thing]] = field(default_factory=dict)
     uniques: Sequence[UniqueFact] = ()
+    said: Mapping[str, Sequence[str]] = field(default_factory=dict)
     imported: bool = False
     newest_tree: str = ""
 
@@ -157,6 +158,7 @@ async def case_of(engine: Engine, demands: Demands, invariants: InvariantSet, st
         nodes={node.id: node for node in await engine.facts.nodes()},
         things=await things_of(engine.facts) if invariants.get("with") else {},
         uniques=await engine.facts.uniques() if invariants.get("with") else (),
+        said=await lines_said(engine.facts, blueprint) if invariants.get("exclude") else {},
         imported=state.origin == "imported",
         newest_tree=engine.version.tree_version,
     )

@@ -239,7 +239,7 @@ def _items_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
     for slot, item in sorted(case.blueprint.items.items()):
         base = case.bases.get(item.base)
         unique = item.rarity == "UNIQUE"
-        if base is not None and gone.item(item.title, base, unique=unique):
+        if base is not None and gone.item(item.title, base, unique=unique, lines=case.said.get(slot, ())):
             values = Details(slot=slot, local=True)
             name = item.title if unique and item.title else item.base
             yield name, advice(f"replace_{slot}", _NEEDS, Demand.REPLACE_ITEM, f"another item in {slot}", values)

@@ -17,7 +17,11 @@ _BELONGS = {
     for term in ("Flask", "Charm", "Jewel", "Ring", "Amulet", "Belt", "Boots", "Gloves", "Helmet", "Body Armour")
 }
 """Excluded kinds of items and the bases that are of the kind: their slot stays empty."""
-_NOT_OF_PASSIVES = frozenset({"unique", "meta", "spirit", "elemental", *_BELONGS})
+_NOT_OF_LINES = frozenset({"unique", "meta", "spirit", "elemental", *_BELONGS})
+_NOT_OWN = re.compile(r"against you|\bon you\b|you take|armour, evasion and energy shield")
+"""Lines that others' deeds are in, and those of whatever defence one has ("no evasion" leaves such a rune)."""
+_DEFENSIVE = re.compile(r"taken|damage reduction")
+"""Words of lines with a damage type that protect from it."""
 _NOT_OF_GEMS = frozenset(_BELONGS)
 _UNTAGGED = frozenset({"poison"})
 """Excluded kinds that no tag speaks of: the name does ("Poisonburst Arrow")."""
@@ -84,15 +88,28 @@ class Exclusions:
             return False
         if phrase(node.name) in self.written | self.terms:
             return True
-        lines = " / ".join(node.mods).casefold()
-        return any(_spoken(term) in lines for term in self.terms - _NOT_OF_PASSIVES)
+        return self.said(node.mods)
 
-    def item(self, title: str, base: BaseFact, *, unique: bool) -> bool:
-        """Say whether an item is excluded: by its name or base, as a unique, as a kind of item or weapon, or because
-        of a skill that its base grants.
+    def said(self, lines: Iterable[str]) -> bool:
+        """Say whether a line of a passive or an item speaks of something excluded that the character would have.
+
+        What others do to the character is not its own: "reduced Critical Damage Bonus against you" is no critical hit,
+        "Fire Damage taken" no fire damage.
+        """
+        words = {_spoken(term): term in DAMAGE_TYPES for term in self.terms - _NOT_OF_LINES}
+        own = [line for line in map(str.casefold, lines) if words and not _NOT_OWN.search(line)]
+        return any(
+            word in line and not (dealt and _DEFENSIVE.search(line)) for line in own for word, dealt in words.items()
+        )
+
+    def item(self, title: str, base: BaseFact, *, unique: bool, lines: Iterable[str] = ()) -> bool:
+        """Say whether an item is excluded: by its name or base, as a unique, as a kind of item or weapon, because of
+        a skill that its base grants, or by what it says: `lines`, beside what is said by its base.
         """
         if not self.written:
             return False
+        if self.said(lines) or (base.type != "Charm" and self.said(base.implicits)):
+            return True  # what a charm of its own says is against what others do
         granted = granted_by(base.implicits)
         if any(self.gem(GemFact(id=name, name=name, kind="active")) for name in granted):
             return True

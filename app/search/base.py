@@ -11,7 +11,9 @@ from typing import TypeVar
 
 from app.core.errors import InvalidTransition
 from app.engine.base import Engine, Session
+from app.knowledge.exclusions import Exclusions
 from app.knowledge.gems import is_minion, tags
+from app.knowledge.vocabulary import vocabulary
 from app.model.blueprint import Blueprint, ConfigValue
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
@@ -71,6 +73,11 @@ class SearchContext:
     seed: int
     notes: StageNotes = field(default_factory=StageNotes)
     effort: Effort = Effort.NORMAL
+
+    @property
+    def exclusions(self) -> Exclusions:
+        """What the user ruled out."""
+        return Exclusions.of(self.invariants.listed("exclude"), vocabulary())
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from app.engine.base import Session
-from app.knowledge.exclusions import Exclusions, granting, grants
+from app.knowledge.exclusions import granting, grants
 from app.knowledge.gems import (
     can_be_cut,
     can_be_main,
@@ -25,7 +25,6 @@ from app.knowledge.gems import (
     stands_alone,
     tags,
 )
-from app.knowledge.vocabulary import vocabulary
 from app.knowledge.weapons import word_of
 from app.model.base import changed
 from app.model.blueprint import (
@@ -237,7 +236,7 @@ class LevelSearch:
         weapon = self.finished.items.get(MAIN_HAND)
         base = self._bases.get(weapon.base) if weapon is not None else None
         held = frozenset({word_of(base)} if base is not None else ())
-        excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
+        excluded = self.ctx.exclusions
         main, own = self._main, tags(self._main)
         types, is_asked = set(damage_types_of(main)), self.ctx.invariants.is_explicit("damage_type")
         due = types.intersection(self.ctx.invariants.listed("damage_type") if is_had and is_asked else ())

@@ -263,8 +263,8 @@ class MoveReader:
 
     async def _equip(self, blueprint: Blueprint, move: EquipUnique) -> MoveChanges:
         limits = self._ctx.demands.floors.gear
-        excluded = self._ctx.invariants.get("exclude")
-        if limits.max_uniques == 0 or (isinstance(excluded, list) and {"unique", "uniques"} & set(excluded)):
+        excluded = self._ctx.exclusions
+        if limits.max_uniques == 0 or "unique" in excluded.terms:
             raise UnknownFact("this build takes no uniques")
         found = [u for u in await self._ctx.engine.facts.uniques() if u.name.casefold() == move.unique.casefold()]
         usable = [unique for unique in found if unique.level <= self._ctx.demands.level]
@@ -273,6 +273,8 @@ class MoveReader:
         if (barred := unobtainable(usable[0], limits)) is not None:
             raise UnknownFact(f"{usable[0].name} {barred}")
         base = next((b for b in await self._ctx.engine.facts.bases() if b.name == usable[0].base), None)
+        if base is not None and excluded.item(usable[0].name, base, unique=True, lines=usable[0].lines):
+            raise UnknownFact(f"{usable[0].name} has something that was ruled out")
         slots = [slot for slot in sorted(blueprint.items) if base is not None and slot_fits(base, slot)]
         slots = [slot for slot in slots if move.slot is None or slot.casefold() == move.slot.casefold()]
         if not slots:

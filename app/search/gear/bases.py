@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.knowledge.exclusions import Exclusions, grants
-from app.knowledge.vocabulary import vocabulary
+from app.knowledge.exclusions import grants
 from app.knowledge.weapons import IN_ONE_HAND, UNARMED, UNFOUND, weapon_words
 from app.knowledge.words import phrase
 from app.model.blueprint import LIFE_FLASK, MAIN_HAND, MANA_FLASK, OFF_HAND
@@ -42,7 +41,7 @@ def usable(bases: Iterable[BaseFact], ctx: SearchContext, *, as_named: bool = Tr
     """
     highest = min(ctx.demands.level, ctx.demands.floors.gear.max_affix_level)
     named = {phrase(name) for name in ctx.invariants.listed("with")}
-    excluded = Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
+    excluded = ctx.exclusions
     found = [
         base
         for base in bases

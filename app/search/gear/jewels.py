@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.knowledge.exclusions import Exclusions
-from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, AffixRoll, Allocate, Change, Equip, GearItem, PassiveNode, Unequip
 from app.model.facts import BaseFact, UniqueFact
@@ -37,7 +35,7 @@ class JewelSearch:
         """Return the best legal jewel found (its slot is that of the socket it was tried in), None without any."""
         owned = self.incumbent.blueprint.passives
         routes = [r for r in self.graph.routes(owned, FAR).values() if self.graph.nodes[r.target].kind == "socket"]
-        excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
+        excluded = self.ctx.exclusions
         known = [base for base in await self.ctx.engine.facts.bases() if base.name in ATTRIBUTE_JEWELS]
         bases = [base for base in known if not excluded.item("", base, unique=False)]
         if not routes or not bases:
@@ -220,7 +218,7 @@ class JewelChoice:
 
     async def _radius_bases(self) -> list[BaseFact]:
         """Return the bases with a radius that the tier has; they come from one trial's end, like uniques of a boss."""
-        excluded = Exclusions.of(self.ctx.invariants.listed("exclude"), vocabulary())
+        excluded = self.ctx.exclusions
         if self.ctx.demands.floors.gear.rarest_unique.rank < UniqueTier.RARE.rank:
             return []
         bases = [base for base in await self.ctx.engine.facts.bases() if base.name in RADIUS_JEWELS]

@@ -254,6 +254,29 @@ def _beyond_limits(items: Sequence[GearItem], uniques: Iterable[UniqueFact]) -> 
     ]
 
 
+async def lines_said(facts: Facts, blueprint: Blueprint) -> dict[str, list[str]]:
+    """Return per slot what affixes and runes say, or the text of an item that is given as text; not what its base does.
+
+    What a rune says only for characters with bonded runes is left out.
+    """
+    items = list(blueprint.items.values())
+    known = await knowledge(facts, (item.base for item in items if item.text is None))
+    uniques = {(fact.name, fact.base): fact for fact in await facts.uniques()}
+    found: dict[str, list[str]] = {}
+    for item in items:
+        if item.text is None:
+            base = known[item.base]
+            rolls = [roll.id for roll in (*item.prefixes, *item.suffixes) if roll.id in base.affixes]
+            told = [line for roll in rolls for line in base.affixes[roll].lines]
+            told += [line for rune in item.runes if rune in base.runes for line in base.runes[rune].lines]
+            found[item.slot] = [line for line in told if not is_bonded(line)]
+        elif (fact := uniques.get((item.title, item.base))) is not None and fact.lines:
+            found[item.slot] = fact.lines_in(item.text)
+        else:
+            found[item.slot] = item.text.partition("Implicits: ")[2].split("\n")
+    return found
+
+
 async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, Any]]:
     """Return per slot, sorted: base, rarity, item level, quality, runes and the lines the item must have.
 
@@ -270,8 +293,7 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
     for item in items:
         unique = uniques.get((item.title, item.base)) if item.rarity == "UNIQUE" else None
         if unique is not None and unique.lines:
-            said = unique.lines_in(item.text or "") if unique.choices else unique.lines
-            lines = [{"side": "unique", "name": item.title, "text": line} for line in said]
+            lines = [{"side": "unique", "name": item.title, "text": line} for line in unique.lines_in(item.text or "")]
         else:
             affixes = known[item.base].affixes if item.base in known else {}
             has = [affixes[roll.id] for roll in (*item.prefixes, *item.suffixes) if roll.id in affixes]

@@ -91,9 +91,10 @@ async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) ->
     """Ask the engine what fits the bases and keep the best tier of each kind that the gear tier allows.
 
     Runes are those that anybody can buy: named ones and soul cores are rare finds. Boots without movement speed are no
-    boots, so the tier of it that every base takes is required of them.
+    boots, so the tier of it that every base takes is required of them. What says something that the user ruled out is
+    left out.
     """
-    facts, limits = ctx.engine.facts, ctx.demands.floors.gear
+    facts, limits, excluded = ctx.engine.facts, ctx.demands.floors.gear, ctx.exclusions
     affixes: dict[str, AffixFact] = {}
     hosts: dict[str, set[str]] = {}
     runes: dict[str, set[str]] = {}
@@ -104,9 +105,13 @@ async def slot_pool(ctx: SearchContext, slot: str, bases: Sequence[BaseFact]) ->
         if kind not in tiers:
             tiers[kind] = best_tiers(await facts.affixes(base.name), limits.max_affix_level)
         for fact in tiers[kind]:
+            if excluded.said(fact.lines):
+                continue
             affixes[fact.id] = fact
             hosts.setdefault(fact.id, set()).add(base.name)
         for rune in best_runes(await facts.runes(base.name) if socket_count(base) else [], limits.max_affix_level):
+            if excluded.said(line for line in rune.lines if not is_bonded(line)):
+                continue
             runes.setdefault(rune.name, set()).add(base.name)
             rune_lines.setdefault(rune.name, set()).update(rune.lines)
     speeds = [fact.id for fact in affixes.values() if wording(fact.lines).endswith(_MOVEMENT) and len(fact.lines) == 1]

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.engine.base import Outputs
-from app.knowledge.exclusions import Exclusions
 from app.knowledge.uniques import helps_at_times
-from app.knowledge.vocabulary import vocabulary
 from app.knowledge.words import phrase
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Change, Equip, GearItem
 from app.model.facts import BaseFact, UniqueFact
@@ -210,7 +208,7 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
     not hit (the engine takes nobody to be), and all of them where the tier or the user allows none. What the user named
     is worn already, and competes no more.
     """
-    excluded = Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
+    excluded = ctx.exclusions
     if ctx.demands.floors.gear.max_uniques == 0:
         return []
     named = {phrase(name) for name in ctx.invariants.listed("with")}
@@ -220,7 +218,7 @@ async def wearable(ctx: SearchContext, pools: Sequence[SlotPool]) -> list[GearIt
         base = bases.get(fact.base)
         if base is None or fact.unparsed or max(fact.level, base.requirements.get("level", 0)) > ctx.demands.level:
             continue
-        if excluded.item(fact.name, base, unique=True) or phrase(fact.name) in named:
+        if excluded.item(fact.name, base, unique=True, lines=fact.lines) or phrase(fact.name) in named:
             continue
         unfit = any(map(_OTHER_DAMAGE.search, fact.lines)) or helps_at_times(fact.lines)
         if not unfit and unobtainable(fact, ctx.demands.floors.gear) is None:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from math import inf, isfinite
 
-from app.knowledge.exclusions import Exclusions
 from app.knowledge.named import named_in
 from app.knowledge.uniques import helps_at_times
-from app.knowledge.vocabulary import vocabulary
 from app.model.base import changed
 from app.model.blueprint import JEWEL_SLOT, Blueprint, Equip, GearItem
 from app.model.facts import UniqueFact
@@ -51,7 +49,7 @@ async def jewels_to_try(ctx: SearchContext) -> list[UniqueFact]:
     what the engine does not read or reads without counting it, what helps only who is not hit, and what serves only a
     tree grown around it.
     """
-    limits, excluded = ctx.demands.floors.gear, Exclusions.of(ctx.invariants.listed("exclude"), vocabulary())
+    limits, excluded = ctx.demands.floors.gear, ctx.exclusions
     bases = {base.name: base for base in await ctx.engine.facts.bases() if base.type == "Jewel"}
     found = []
     for fact in await ctx.engine.facts.uniques():
@@ -62,7 +60,8 @@ async def jewels_to_try(ctx: SearchContext) -> list[UniqueFact]:
             continue
         if helps_at_times(fact.lines):
             continue
-        if not excluded.item(fact.name, base, unique=True) and not is_named(as_item(fact, JEWEL_SLOT), limits):
+        ruled_out = excluded.item(fact.name, base, unique=True, lines=fact.lines)
+        if not ruled_out and not is_named(as_item(fact, JEWEL_SLOT), limits):
             found.append(fact)
     return sorted(found, key=lambda fact: (fact.name, fact.base))
 

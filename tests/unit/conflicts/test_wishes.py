@@ -256,6 +256,22 @@ def test_what_was_ruled_out(case: MakeCase, word: str, left: str | None, questio
 
 
 @pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("(10-20)% increased Critical Damage Bonus for Attack Damage", "Emerald"),
+        ("Hits against you have 30% reduced Critical Damage Bonus", None),
+        ("+(10-20) to maximum Life", None),
+    ],
+)
+def test_a_line_of_a_rare_item_is_left_in_too(case: MakeCase, line: str, left: str | None) -> None:
+    items, bases = [GearItem(slot="Jewel 4", base="Emerald")], [BaseFact(name="Emerald", type="Jewel")]
+    asked = wish("exclude", ["crit"], "no crit")
+    built = wishing(case, asked, items=items, bases=bases, said={"Jewel 4": [line]})
+    found = only(built)
+    assert (found.state, found.reached) == ((UNMET, left) if left else (MET, "nothing of it"))
+
+
+@pytest.mark.parametrize(
     ("shield", "reached", "state"),
     [
         (0.0, "nothing of it", MET),

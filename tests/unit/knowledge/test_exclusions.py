@@ -71,6 +71,35 @@ def test_passives(word: str, gone: bool) -> None:
     assert ruled_out(word).node(node) is gone
 
 
+@pytest.mark.parametrize(
+    ("word", "line", "gone"),
+    [
+        ("crit", "20% increased Critical Damage Bonus", True),
+        ("crit", "Hits against you have 20% reduced Critical Damage Bonus", False),
+        ("fire", "Adds 3 to 5 Fire Damage to Attacks", True),
+        ("fire", "20% of Fire Damage taken Recouped as Life", False),
+        ("fire", "+30% to Fire Resistance", False),
+        ("physical", "4% additional Physical Damage Reduction", False),
+        ("poison", "20% increased Magnitude of Poison you inflict", True),
+        ("poison", "30% reduced Poison Duration on you", False),
+        ("evasion", "12% increased Armour, Evasion and Energy Shield", False),
+        ("evasion", "12% increased Evasion and Energy Shield", True),
+        ("spirit gems", "+30 to Spirit", False),
+    ],
+)
+def test_lines_of_items(word: str, line: str, gone: bool) -> None:
+    assert ruled_out(word).said([line]) is gone
+    assert ruled_out(word).item("", BaseFact(name="Amber Amulet", type="Amulet"), unique=True, lines=[line]) is gone
+    assert ruled_out(word).item("", BaseFact(name="Jade Amulet", type="Amulet", implicits=[line]), unique=False) is gone
+
+
+def test_what_a_charm_is_for_is_not_what_one_has() -> None:
+    line = "Used when you are Cursed"
+    assert not ruled_out("curses").item(
+        "", BaseFact(name="Cleansing Charm", type="Charm", implicits=[line]), unique=False
+    )
+
+
 RATTLING = BaseFact(
     name="Rattling Sceptre", type="Sceptre", implicits=["Grants Skill: Level (1-20) Skeletal Warrior Minion"]
 )

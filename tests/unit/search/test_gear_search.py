@@ -130,6 +130,28 @@ async def test_tier_and_user_can_rule_uniques_out(context: Context) -> None:
     assert (await worn(context, made, invariants=InvariantSet(invariants=[said])))["Amulet"].rarity == "RARE"
 
 
+async def test_what_says_something_ruled_out_is_not_worn(context: Context) -> None:
+    """Neither as an affix or a rune nor as a unique, however much it helps; what is against the wearer is another's."""
+    said, mine, theirs = "no crit", "5 Critical Hit Chance", "-5 Critical Hit Chance against you"
+    affixes = [
+        affix("deadly", "prefix", "80 inc", lines=["80 inc", mine]),
+        affix("thick", "prefix", "50 inc", lines=["50 inc", theirs]),
+    ]
+    runes = [
+        RuneFact(name=name, lines=["20 inc", line]) for name, line in (("Sharp Rune", mine), ("Dull Rune", theirs))
+    ]
+    made = world(bases=[AMULET, HELMET.model_copy(update={"socket_limit": 1})], affixes=affixes, runes=runes)
+    free = await worn(context, made)
+    assert affixes_of(free["Amulet"]) == {"deadly", "thick"}
+    asked = Invariant(field="exclude", value=["crit"], provenance=Provenance.EXPLICIT, reason=said)
+    wished = {"invariants": InvariantSet(invariants=[asked])}
+    items = await worn(context, made, **wished)
+    assert (affixes_of(items["Amulet"]), items["Helmet"].runes) == ({"thick"}, ["Dull Rune"])
+    sun = world(uniques=[unique("Sun", "400 inc", mine), unique("Moon", "200 inc", theirs)])
+    assert (await worn(context, sun))["Amulet"].title == "Sun"
+    assert (await worn(context, sun, **wished))["Amulet"].title == "Moon"
+
+
 async def test_no_more_uniques_than_the_tier_allows(context: Context) -> None:
     bases = [AMULET, HELMET, BELT]
     uniques = [unique(b.type, "400 inc", base=b.name, kind=b.type) for b in bases]

@@ -101,6 +101,15 @@ async def test_what_is_too_little_costs_a_resistance_or_is_excluded_stays_out(co
     assert await chosen(context, world(GOOD), bare) == {}
 
 
+async def test_jewels_that_say_something_ruled_out_stay_out(context: Context) -> None:
+    critical = "10 Critical Damage Bonus"
+    sharp = changed(AROUND, lines=[*AROUND.lines, critical])
+    known = world(jewel("Sharp", "60 inc", critical), GOOD, affixes=(sharp,))
+    no_crit = wished("exclude", "crit")
+    assert await chosen(context, known) == {"Jewel 3": "Sharp", "Jewel 4": "Time-Lost Ruby"}
+    assert await chosen(context, known, **no_crit) == {"Jewel 3": "Good", "Jewel 4": "Ruby"}
+
+
 async def test_the_lines_of_choice_that_are_worth_most_are_taken_together(context: Context) -> None:
     ctx = context(world(FEW), BUILD, **tier(GearTier.ENDGAME))
     incumbent = await Incumbent.open(ctx)
