@@ -33,6 +33,8 @@ _OTHERS = re.compile(
 _TAKEN_AS = re.compile(r"\b(?:\d{1,3} ?% )?(?:of )?\w+ (?:damage |dmg )?taken as \w+(?: damage| dmg)?\b")
 """Which damage is taken as another one: nothing asks for it, and neither is what the build is to deal."""
 _LACKING = "less"
+_SOLE, _ONE_ANYWAY = "only", frozenset({"weapon", "class", "ascendancy"})
+"""A build has one of these whatever is asked: "only bows" asks for no more than a bow."""
 _ARTICLES = frozenset(
     {"any", "the", "a", "an", "using", "of", "use", "uses", "more", "to", "play", "playing", "wear", "wearing", "have",
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need",
@@ -119,6 +121,9 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     for span in spans:
         if {field for field, _ in span.meanings} & {"foreign", "missing", "missing_thing"}:
             page.strange.update(range(span.start, span.end))
+        if {field for field, _ in span.meanings} <= _ONE_ANYWAY:
+            near = (at for at in _beside(page, span) if not page.breaks(min(at, span.start), max(at, span.start)))
+            page.used.update(at for at in near if page.words[at].text == _SOLE)
         if all(field == "neutral" for field, _ in span.meanings):
             page.used.difference_update(range(span.start, span.end))
             if span.phrase.startswith(LESS):
@@ -336,8 +341,13 @@ def _is_meant(page: Page, span: Span) -> bool:
 
 def _is_marked(page: Page, span: Span) -> bool:
     """Say whether a word beside the phrase says that it is the name of a thing."""
-    beside = {page.words[i].text for i in (span.start - 1, span.end) if 0 <= i < len(page.words)}
+    beside = {page.words[at].text for at in _beside(page, span)}
     return bool(beside & page.lexicon.vocabulary.thing_markers)
+
+
+def _beside(page: Page, span: Span) -> list[int]:
+    """Return the words before and after the phrase, as far as there are any."""
+    return [at for at in (span.start - 1, span.end) if 0 <= at < len(page.words)]
 
 
 def _stands_alone(page: Page, span: Span) -> bool:
