@@ -19,6 +19,7 @@ MODULES = (
     "at_times",
     "core",
     "quick",
+    "lookup",
     "memo",
     "hits",
     "base",

@@ -32,6 +32,10 @@ local function as_delivered()
 	end
 	for _, module in ipairs({ calcs, calcLib, modLib, itemLib }) do restore(module, seen) end
 	for _, name in ipairs({ "ModDB", "ModList", "ModStore" }) do restore(common.classes[name], seen) end
+	for _, class in pairs(common.classes) do
+		local meta = getmetatable(class)
+		if meta and OURS[meta.__index] then meta.__index = OURS[meta.__index] end
+	end
 	jit.flush() -- compiled code takes what a function keeps for a constant
 	collectgarbage("setpause", 400)
 	collectgarbage("setstepmul", 200)

@@ -67,6 +67,14 @@ local LOOKUPS = {
 	TabulateInternal = function(_, kind, cfg, flags, keywords, _, ...) return kind, cfg, flags, keywords, ... end,
 }
 
+-- And the same of those that `lookup.lua` answers without them.
+local ASKED = {
+	Sum = function(kind, cfg, ...) return kind, cfg, ... end,
+	More = function(cfg, ...) return "MORE", cfg, ... end,
+	Flag = function(cfg, ...) return "FLAG", cfg, ... end,
+	Override = function(cfg, ...) return "OVERRIDE", cfg, ... end,
+}
+
 -- Runs the action with everything that is looked up told to `hear(context, kind, cfg, flags, keywords, names ...)`, and
 -- with no context where it matters merely that there is such a modifier.
 local function overheard(action, hear)
@@ -82,6 +90,15 @@ local function overheard(action, hear)
 				return function(self, context, ...)
 					if context == self then hear(context, sorted(...)) end -- else a parent is asked the same
 					return original(self, context, ...)
+				end
+			end)
+		end
+		for name, sorted in pairs(ASKED) do
+			tap(class, name, function(original)
+				return function(self, ...)
+					local function hear_of(kind, cfg, ...) hear(self, kind, cfg, cfg and cfg.flags or 0, cfg and cfg.keywordFlags or 0, ...) end
+					hear_of(sorted(...))
+					return original(self, ...)
 				end
 			end)
 		end

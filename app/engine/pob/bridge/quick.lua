@@ -137,3 +137,36 @@ calcLib.gemIsType = function(gem, kind, transfigured)
 	return answer
 end
 B.replaced(calcLib.gemIsType, their_kind)
+
+-- Many objects are asked for fields that they lack, which walks all classes that theirs has come from.
+for _, class in pairs(common.classes) do
+	local meta = getmetatable(class)
+	local theirs = meta and meta.__index
+	if type(theirs) == "function" then
+		local lacks = {}
+		meta.__index = function(self, key)
+			if lacks[key] then return nil end
+			local value = theirs(self, key)
+			if value == nil then lacks[key] = true end
+			return value
+		end
+		B.replaced(meta.__index, theirs)
+	end
+end
+
+-- Copies are made with room for all that goes in, instead of growing by and by.
+local make, their_copy = require("table.new"), copyTable
+function copyTable(from, shallow)
+	local count, places = 0, #from
+	for _ in pairs(from) do count = count + 1 end
+	local out = places <= count and make(places, count - places) or {}
+	if shallow then
+		for key, value in pairs(from) do out[key] = value end
+	else
+		for key, value in pairs(from) do
+			if type(value) == "table" then out[key] = copyTable(value) else out[key] = value end
+		end
+	end
+	return out
+end
+B.replaced(copyTable, their_copy)

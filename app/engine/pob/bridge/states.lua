@@ -34,15 +34,22 @@ local NEEDS = {
 	multiplierImpalesOnEnemy = { "impal" },
 }
 
+local NOTHING, found = {}, {}
+
+-- What one line must say for the option; nothing can say enough for some, false where it needs none.
 local function needs(key)
+	local known = found[key]
+	if known ~= nil then return known end
+	known = NEEDS[key] or false
 	for _, part in ipairs(NEVER) do
-		if key:find(part, 1, true) then return {} end
+		if key:find(part, 1, true) then known = NOTHING end
 	end
-	return NEEDS[key]
+	found[key] = known
+	return known
 end
 
 local function add_node(lines, node)
-	for _, line in ipairs(node.sd or {}) do lines[#lines + 1] = line:lower() end
+	for _, line in ipairs(node.sd or {}) do lines[#lines + 1] = line end
 end
 
 local function add_passives(lines, override)
@@ -58,16 +65,16 @@ local function add_items(lines)
 	for _, slot in pairs(build.itemsTab.slots) do
 		local item = build.itemsTab.items[slot.selItemId]
 		for _, kind in ipairs(item and KINDS or {}) do
-			for _, line in ipairs(item[kind] or {}) do lines[#lines + 1] = line.line:lower() end
+			for _, line in ipairs(item[kind] or {}) do lines[#lines + 1] = line.line end
 		end
 	end
 end
 
 local function add_effect(lines, effect)
-	lines[#lines + 1] = (effect.description or effect.name or ""):lower()
+	lines[#lines + 1] = effect.description or effect.name or ""
 	for _, set in ipairs(effect.statSets or {}) do
-		for _, stat in ipairs(set.stats or {}) do lines[#lines + 1] = stat:lower() end
-		for _, stat in ipairs(set.constantStats or {}) do lines[#lines + 1] = tostring(stat[1]):lower() end
+		for _, stat in ipairs(set.stats or {}) do lines[#lines + 1] = stat end
+		for _, stat in ipairs(set.constantStats or {}) do lines[#lines + 1] = tostring(stat[1]) end
 	end
 end
 
@@ -92,11 +99,33 @@ local function texts(override)
 	return lines
 end
 
-local function says(lines, patterns)
+-- By patterns: what each line was found to say. Candidates are judged by the same lines over and over.
+local told, count = {}, 0
+local MOST = 50000
+
+local function fits(line, patterns)
+	line = line:lower()
 	for _, pattern in ipairs(patterns) do
-		for _, line in ipairs(lines) do
-			if line:find(pattern) then return true end
+		if line:find(pattern) then return true end
+	end
+	return false
+end
+
+local function says(lines, patterns)
+	if count > MOST then told, count = {}, 0 end
+	local known = told[patterns]
+	if not known then
+		known = {}
+		told[patterns] = known
+	end
+	for i = 1, #lines do
+		local line = lines[i]
+		local fit = known[line]
+		if fit == nil then
+			fit = fits(line, patterns)
+			known[line], count = fit, count + 1
 		end
+		if fit then return true end
 	end
 	return false
 end
