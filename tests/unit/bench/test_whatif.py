@@ -16,16 +16,15 @@ from app.core.errors import NotAvailable
 from tests.fakes.engine import small_world
 
 
-def test_ratios_are_medians_over_the_rounds() -> None:
+def test_rates_are_of_all_rounds_together() -> None:
     rounds = [
         {"lua": 4.0, "protocol": 4.0, "quick": 2.0},
-        {"lua": 4.0, "protocol": 5.0, "quick": 1.0},
-        {"lua": 40.0, "protocol": 40.0, "quick": 20.0},
+        {"lua": 6.0, "protocol": 8.0, "quick": 2.0},
     ]
     found = whatif._rates(rounds, 100, unequal=3)
-    assert (found["lua_per_second"], found["accelerated_per_second"]) == (25.0, 50.0)
-    assert (found["protocol_to_lua"], found["accelerated_to_lua"]) == (1.0, 2.0)
-    assert (found["candidates"], found["rounds"], found["unequal_rows"]) == (100, 3, 3)
+    assert (found["lua_per_second"], found["accelerated_per_second"]) == (20.0, 50.0)
+    assert (found["protocol_to_lua"], found["accelerated_to_lua"]) == (0.833, 2.5)
+    assert (found["candidates"], found["rounds"], found["unequal_rows"]) == (100, 2, 3)
 
 
 def test_the_kernel_counts_time_and_memory_of_a_process() -> None:
