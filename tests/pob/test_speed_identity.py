@@ -157,3 +157,17 @@ def test_real_builds(warm_backend: PobBackend, facts: Facts, few_real_builds: li
     for path in few_real_builds:
         xml = path.read_text(encoding="utf-8")
         _check(warm_backend, facts, path.stem, lambda child, xml=xml: child.call("load", xml=xml))
+
+
+@pytest.mark.slow
+def test_modifiers_are_looked_up_as_path_of_building_does(
+    warm_backend: PobBackend, few_real_builds: list[Path]
+) -> None:
+    """Every name that a build has, alone, with the next one and with none between, for each kind and source."""
+    child = Child(warm_backend)
+    try:
+        child.call("load", xml=few_real_builds[0].read_text(encoding="utf-8"))
+        found = child.call("check_lookups")
+    finally:
+        child.close()
+    assert (found["wrong"], found["count"] > 10_000) == (0, True)
