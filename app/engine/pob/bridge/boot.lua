@@ -130,7 +130,7 @@ common.classes.SkillsTab.FindSkillGem = function(_, name)
 	return "Unrecognised gem name '" .. name .. "'"
 end
 
--- A what-if leaves 1 MB of garbage: rare and then quick collections cost least; more than this would cost each session
+-- A what-if leaves half a MB of garbage: rare and then quick collections cost least; more than this would cost each session
 -- more than 450 MB of its own.
 collectgarbage("setpause", 350)
 collectgarbage("setstepmul", 1000)
