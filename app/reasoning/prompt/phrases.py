@@ -33,6 +33,7 @@ _OTHERS = re.compile(
 _TAKEN_AS = re.compile(r"\b(?:\d{1,3} ?% )?(?:of )?\w+ (?:damage |dmg )?taken as \w+(?: damage| dmg)?\b")
 """Which damage is taken as another one: nothing asks for it, and neither is what the build is to deal."""
 _LACKING = "less"
+_NAMES = frozenset({"with", "skill", "missing", "missing_thing"})
 _SOLE, _ONE_ANYWAY = "only", frozenset({"weapon", "class", "ascendancy"})
 """A build has one of these whatever is asked: "only bows" asks for no more than a bow."""
 _ARTICLES = frozenset(
@@ -294,7 +295,7 @@ def _phrases(page: Page) -> list[Span]:
             whole = _in_one(page.lexicon, text)
             if (text in terms or whole) and page.free(start, end):
                 span = page.span(start, end, meaning=whole or "", meanings=terms[whole or text])
-                exact += [span] if _is_meant(page, span) else []
+                exact += [span] if _is_one(page, span) and _is_meant(page, span) else []
     likely = [
         page.span(start, end, text, page.lexicon.guessable[text], likeness)
         for start, end, text, likeness in guesses([w.text for w in page.words], frozenset(page.used), page.lexicon)
@@ -314,6 +315,12 @@ def _in_one(lexicon: Lexicon, text: str) -> str | None:
     return whole if fields & {"skill", "missing"} else None
 
 
+def _is_one(page: Page, span: Span) -> bool:
+    """Say whether no comma parts the words, but for names, which may have one: "curse stacking, ES" stacks no ES."""
+    parted = any(page.breaks(at, at + 1) for at in range(span.start, span.end - 1))
+    return not parted or bool({name for name, _ in span.meanings} & _NAMES)
+
+
 def _is_meant(page: Page, span: Span) -> bool:
     """Say whether a name that is also an ordinary word is meant as a name here."""
     words, fields = page.lexicon.vocabulary, {name for name, _ in span.meanings}
@@ -322,9 +329,7 @@ def _is_meant(page: Page, span: Span) -> bool:
         said = {page.join(at, at + size) for size in (1, 2, 3) for at in range(len(page.words) + 1 - size)}
         return _is_marked(page, span) or any(not said.isdisjoint(words.ascendancies.get(one, ())) for one in owners)
     skill = bool(fields & {"skill", "missing"})
-    if not fields <= {"skill", "with", "missing", "missing_thing"} or (
-        "with" not in fields and span.phrase not in words.ordinary_skills
-    ):
+    if not fields <= _NAMES or ("with" not in fields and span.phrase not in words.ordinary_skills):
         return True
     before = page.words[span.start - 1].text if span.start else ""
     after = page.words[span.end].text if span.end < len(page.words) else ""
