@@ -132,5 +132,5 @@ end
 
 -- A what-if leaves half a MB of garbage: rare and then quick collections cost least; more than this would cost each session
 -- more than 450 MB of its own.
-collectgarbage("setpause", 350)
+collectgarbage("setpause", 300)
 collectgarbage("setstepmul", 1000)
