@@ -254,6 +254,11 @@ def _beyond_limits(items: Sequence[GearItem], uniques: Iterable[UniqueFact]) -> 
     ]
 
 
+def _affixes_of(item: GearItem, known: BaseKnowledge) -> list[AffixFact]:
+    """Return the item's affixes as far as they are known on its base, prefixes first."""
+    return [known.affixes[roll.id] for roll in (*item.prefixes, *item.suffixes) if roll.id in known.affixes]
+
+
 async def lines_said(facts: Facts, blueprint: Blueprint) -> dict[str, list[str]]:
     """Return per slot what affixes and runes say, or the text of an item that is given as text; not what its base does.
 
@@ -265,10 +270,9 @@ async def lines_said(facts: Facts, blueprint: Blueprint) -> dict[str, list[str]]
     found: dict[str, list[str]] = {}
     for item in items:
         if item.text is None:
-            base = known[item.base]
-            rolls = [roll.id for roll in (*item.prefixes, *item.suffixes) if roll.id in base.affixes]
-            told = [line for roll in rolls for line in base.affixes[roll].lines]
-            told += [line for rune in item.runes if rune in base.runes for line in base.runes[rune].lines]
+            runes = known[item.base].runes
+            told = [line for fact in _affixes_of(item, known[item.base]) for line in fact.lines]
+            told += [line for rune in item.runes if rune in runes for line in runes[rune].lines]
             found[item.slot] = [line for line in told if not is_bonded(line)]
         elif (fact := uniques.get((item.title, item.base))) is not None and fact.lines:
             found[item.slot] = fact.lines_in(item.text)
@@ -295,8 +299,7 @@ async def shopping_list(facts: Facts, blueprint: Blueprint) -> list[dict[str, An
         if unique is not None and unique.lines:
             lines = [{"side": "unique", "name": item.title, "text": line} for line in unique.lines_in(item.text or "")]
         else:
-            affixes = known[item.base].affixes if item.base in known else {}
-            has = [affixes[roll.id] for roll in (*item.prefixes, *item.suffixes) if roll.id in affixes]
+            has = _affixes_of(item, known[item.base]) if item.base in known else []
             lines = [
                 {"side": fact.side, "name": fact.name, "text": " / ".join(fact.lines), "affix": fact.id} for fact in has
             ]

@@ -3,12 +3,6 @@
 local B = ...
 local calcs = B.calcs
 
-local function copy(from)
-	local made = {}
-	for key, value in pairs(from) do made[key] = value end
-	return made
-end
-
 local function copy_lists(mods)
 	local made = {}
 	for name, list in pairs(mods) do
@@ -19,13 +13,13 @@ local function copy_lists(mods)
 	return made
 end
 
-local function kept(db) return { mods = copy_lists(db.mods), conditions = copy(db.conditions), multipliers = copy(db.multipliers) } end
+local function kept(db) return { mods = copy_lists(db.mods), conditions = copyTable(db.conditions, true), multipliers = copyTable(db.multipliers, true) } end
 
 local function nothing() end
 
 -- PoB adds to the lists until it has copied them; what it would add is there already.
 local function fill(db, from)
-	db.mods, db.conditions, db.multipliers = copy_lists(from.mods), copy(from.conditions), copy(from.multipliers)
+	db.mods, db.conditions, db.multipliers = copy_lists(from.mods), copyTable(from.conditions, true), copyTable(from.multipliers, true)
 	db.NewMod, db.AddList = nothing, nothing
 end
 

@@ -79,6 +79,7 @@ local ASKED = {
 -- with no context where it matters merely that there is such a modifier.
 local function overheard(action, hear)
 	local undo = {}
+	local function hear_of(store, kind, cfg, ...) hear(store, kind, cfg, cfg and cfg.flags or 0, cfg and cfg.keywordFlags or 0, ...) end
 	local function tap(class, name, made)
 		local original = class[name]
 		undo[#undo + 1] = function() class[name] = original end
@@ -96,8 +97,7 @@ local function overheard(action, hear)
 		for name, sorted in pairs(ASKED) do
 			tap(class, name, function(original)
 				return function(self, ...)
-					local function hear_of(kind, cfg, ...) hear(self, kind, cfg, cfg and cfg.flags or 0, cfg and cfg.keywordFlags or 0, ...) end
-					hear_of(sorted(...))
+					hear_of(self, sorted(...))
 					return original(self, ...)
 				end
 			end)
