@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from app.conflicts.case import Case
@@ -158,11 +158,17 @@ def context_of(record: BuildRecord, state: BuildState, engine: Engine) -> Search
     return SearchContext(engine, None, state.blueprint, plan, demands, record.invariants, 0)  # type: ignore[arg-type]
 
 
-async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[PassiveNode] | None = None) -> Trees:
+async def compared(
+    ctx: SearchContext,
+    one: Seen,
+    points: int,
+    other: Sequence[PassiveNode] | None = None,
+    among: Collection[int] | None = None,
+) -> Trees:
     """Compare the first `points` of the finished build's order, on the character of the loadout, with another tree.
 
     `other`: its passives; None is a tree grown from nothing for the same ends, the best gain per point first, of what
-    builds may buy.
+    builds may buy, or only of `among`.
     """
     finished, ctx = ctx.blueprint, replace(ctx, demands=level_demands(ctx.demands, one.told.level))
     graph = await main_graph(ctx)
@@ -182,7 +188,8 @@ async def compared(ctx: SearchContext, one: Seen, points: int, other: Sequence[P
         else:
             limits, sockets = TreeLimits(reach=10, trials=0), JewelSockets(incumbent, None)
             banned, words = await banned_nodes(ctx, graph), ctx.plan.scaling.keywords
-            search = TreeSearch(incumbent, graph, words, banned, limits=limits, sockets=sockets)
+            allowed = graph if among is None else graph.only(among)
+            search = TreeSearch(incumbent, allowed, words, banned, limits=limits, sockets=sockets)
             await search.spend(points)
         found = incumbent.outputs
     return Trees((own[DPS], own[EHP]), (found[DPS], found[EHP]), score - incumbent.score)

@@ -90,7 +90,7 @@ class Planner:
     base: frozenset[int] = frozenset()
     _worth: dict[int, float] = field(default_factory=dict, init=False)
     _wanted: tuple[Vector, Attribute] | None = field(default=None, init=False)
-    _slopes: tuple[Vector, Vector, Vector] | None = field(default=None, init=False)
+    _slopes: tuple[Vector, list[float | None], list[float | None]] | None = field(default=None, init=False)
 
     def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> TreeDraft:
         """Return the draft, corrected by the lessons that apply to it."""
@@ -163,22 +163,24 @@ class Planner:
             return IMPOSSIBLE
         same = id(effect)  # the effects keep it alive, and comparing numbers would take longer than adding them up
         if same not in self._worth:
-            up, down = self._slopes_at(draft)
-            self._worth[same] = sum(v * (up[i] if v > 0 else down[i]) for i, v in enumerate(effect) if v)
+            self._worth[same] = sum(v * self._slope(draft, i, v > 0) for i, v in enumerate(effect) if v)
         return self._worth[same]
 
-    def _slopes_at(self, draft: TreeDraft) -> tuple[Vector, Vector]:
-        """Return the score gained per unit of each number that grows, and lost per unit of each that shrinks."""
-        if self._slopes is None or self._slopes[0] != draft.vector:
-            steps = steps_of(self.effects.metrics)
-            up = tuple(self._slope(draft, i, step) for i, step in enumerate(steps))
-            down = tuple(self._slope(draft, i, -step) for i, step in enumerate(steps))
-            self._slopes = (draft.vector, up, down)
-        return self._slopes[1:]
+    def _slope(self, draft: TreeDraft, index: int, grows: bool) -> float:
+        """Return the score gained per unit of the number when it grows, or lost per unit when it shrinks.
 
-    def _slope(self, draft: TreeDraft, index: int, step: float) -> float:
-        moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
-        return (self.score(moved) - draft.score) / step
+        Worked out when it is asked for: passives move a few of the numbers, and most in one direction.
+        """
+        steps = steps_of(self.effects.metrics)
+        if self._slopes is None or self._slopes[0] != draft.vector:
+            self._slopes = (draft.vector, [None] * len(steps), [None] * len(steps))
+        known = self._slopes[1 if grows else 2]
+        slope = known[index]
+        if slope is None:
+            step = steps[index] if grows else -steps[index]
+            moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
+            slope = known[index] = (self.score(moved) - draft.score) / step
+        return slope
 
     def _effect(self, node: int, wanted: Attribute) -> Vector | None:
         return self.effects.of(node, wanted if self.graph.nodes[node].kind == "attribute" else None)
