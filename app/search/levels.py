@@ -6,7 +6,6 @@ finished build takes: every tree is the beginning of the next one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -132,6 +131,8 @@ class LevelSearch:
         """Choose skill, gear, supports and ascendancy; False when the character has no skill that deals damage yet."""
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
+        asked = self.ctx.invariants.listed("damage_type") if self.ctx.invariants.is_explicit("damage_type") else ()
+        self._due = set(damage_types_of(self._main)).intersection(asked)  # what stands in for the skill deals it, too
         self.graph, self._needed = self._inside(await main_graph(self.ctx)), await needed_passives(self.ctx)
         points, graph = self.ctx.demands.floors.ascendancy_points, await ascendancy_graph(self.ctx)
         ascendancy = self._inside(graph) if graph is not None else None
@@ -206,7 +207,7 @@ class LevelSearch:
         level, name = self.ctx.demands.level, self._main.name
         is_had, since = await self._had(ascendancy)
         own = [self._main] if is_had else []
-        skills = [*own, *self._instead(is_had)]
+        skills = [*own, *self._instead()]
         if not skills:
             return None
         incumbent = await self._founded(skills[0])
@@ -214,32 +215,29 @@ class LevelSearch:
         changes: list[list[Change]] = [[SetGroup(index=incumbent.blueprint.main_group, group=one)] for one in groups]
         outputs = [incumbent.outputs, *await incumbent.outputs_of(changes)]
         rates = [found.get(DPS, 0.0) for found in outputs]
-        scores = [
-            incumbent.objective.score(o) if rate > 0 else -math.inf for o, rate in zip(outputs, rates, strict=True)
-        ]
-        best = max(range(len(skills)), key=lambda i: (scores[i], -i))
+        scores = [incumbent.objective.score(found) for found in outputs]
+        rated = [i for i, rate in enumerate(rates) if rate > 0]
+        rated = [i for i in rated if self._due <= set(damage_types_of(skills[i]))] or rated
+        best = max(rated, key=lambda i: (scores[i], -i), default=0)
         if own and (not rates[0] or rates[best] <= WEAK * rates[0]):
             return incumbent, f"{name} is the build's main skill, to be had {since}"
-        if scores[best] == -math.inf:
+        if not rated:
             return None
         if best:
             incumbent = await self._founded(skills[best])
-        rated = sum(rate > 0 for rate in rates)
         there = f"{name} can be used {since}"
         if own:
             weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
-            return incumbent, f"{there}, {weak}: the best measured of {rated} skills with the same weapon"
-        return incumbent, f"{there}; until then the best measured of {rated} skills with the same weapon"
+            return incumbent, f"{there}, {weak}: the best measured of {len(rated)} skills with the same weapon"
+        return incumbent, f"{there}; until then the best measured of {len(rated)} skills with the same weapon"
 
-    def _instead(self, is_had: bool) -> list[GemFact]:
-        """Return what could stand in for the main skill, the most alike first; if it is had, with the damage asked."""
+    def _instead(self) -> list[GemFact]:
+        """Return what could stand in for the main skill, what deals the damage asked and is most alike first."""
         weapon = self.finished.items.get(MAIN_HAND)
         base = self._bases.get(weapon.base) if weapon is not None else None
         held = frozenset({word_of(base)} if base is not None else ())
-        excluded = self.ctx.exclusions
-        main, own = self._main, tags(self._main)
-        types, is_asked = set(damage_types_of(main)), self.ctx.invariants.is_explicit("damage_type")
-        due = types.intersection(self.ctx.invariants.listed("damage_type") if is_had and is_asked else ())
+        main, excluded, due = self._main, self.ctx.exclusions, self._due
+        own, types = tags(main), set(damage_types_of(main))
 
         def is_open(fact: GemFact) -> bool:
             early = can_be_cut(fact) and usable_level(fact, self.ctx.demands.level) > 0
@@ -247,10 +245,11 @@ class LevelSearch:
             kind = is_minion(fact) if is_minion(main) else not is_minion(fact) and is_spell(fact) == is_spell(main)
             plain = can_be_main(fact) and not fact.monsters and (is_minion(fact) or fact.spirit == 0)
             alone = stands_alone(fact) and fact.id != main.id and not excluded.gem(fact)
-            return early and fits and kind and plain and alone and due <= set(damage_types_of(fact))
+            return early and fits and kind and plain and alone
 
         found = [fact for fact in self._facts.values() if is_open(fact)]
-        found.sort(key=lambda one: (types.isdisjoint(damage_types_of(one)), -len(own & tags(one)), one.id))
+        deals = {fact.id: set(damage_types_of(fact)) for fact in found}
+        found.sort(key=lambda o: (not due <= deals[o.id], types.isdisjoint(deals[o.id]), -len(own & tags(o)), o.id))
         return found[:CANDIDATES]
 
     async def _founded(self, fact: GemFact) -> Incumbent:
