@@ -150,8 +150,7 @@ def unpayable(values: Mapping[str, float]) -> list[Cost]:
     found = []
     for resource, (cost_key, pool_keys, share) in _POOLS.items():
         cost = values.get(cost_key, 0.0)
-        pools = [values[key] for key in pool_keys if key in values] if cost > 0 else []
-        if pools:
+        if cost > 0 and (pools := [values[key] for key in pool_keys if key in values]):
             pool = max(0.0, pools[0])
             if cost / max(pool * share, 1.0) - 1.0 > 0:  # most costs are paid: a search asks this of every candidate
                 found.append(Cost(resource=resource, cost=cost, pool=pool, most=pool * share))

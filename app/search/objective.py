@@ -153,24 +153,29 @@ class Objective:
         return tuple(dict.fromkeys((*METRICS, *sorted(self.targets), *sorted(self.ceilings))))
 
     @cached_property
-    def _weights(self) -> tuple[tuple[Guard, float], ...]:
-        """The guards in a fixed order, and what each costs when all of it is unmet."""
+    def _weights(self) -> tuple[tuple[Guard, str, float], ...]:
+        """The guards in a fixed order, the name of each, and what it costs when all of it is unmet."""
         pressed = {guard: 2.0 if guard in self.pressed else 1.0 for guard in self.guards}
-        return tuple((guard, _GUARD_WEIGHT[guard] * pressed[guard]) for guard in sorted(self.guards))
+        return tuple((guard, guard.value, _GUARD_WEIGHT[guard] * pressed[guard]) for guard in sorted(self.guards))
+
+    @cached_property
+    def _needs(self) -> tuple[tuple[Attribute, str, str, float], ...]:
+        """Per attribute the metric of it, that of what a candidate requires, and what is required of any candidate."""
+        return tuple((a, ATTRIBUTE_METRICS[a], REQUIREMENT_METRICS[a], self.required.get(a, 0.0)) for a in Attribute)
 
     def score(self, outputs: Mapping[str, float]) -> float:
         """Return the score, or minus infinity when the candidate could not be tried (no outputs)."""
         if not outputs:
             return -math.inf
         part = self.parts(outputs)
-        guarded = sum(-part[guard.value] for guard, _ in self._weights)
+        guarded = sum(-part[name] for _, name, _ in self._weights)
         life = part[EHP] + part[HITS_AND_RECOVERY]
         return part[DPS] + life - guarded + part[TARGETS] + part[MOVEMENT]
 
     def parts(self, outputs: Mapping[str, float]) -> dict[str, float]:
         """Return what each thing that is looked at adds to the score; together they are the score."""
         lacking = self.shortfalls(outputs)
-        guarded = {guard.value: -(weight * lacking[guard]) for guard, weight in self._weights}
+        guarded = {name: -(weight * lacking[guard]) for guard, name, weight in self._weights}
         return {
             DPS: self.damage_weight * worth(outputs.get(DPS, 0.0), self.floors.dps),
             EHP: self.ehp_weight * worth(outputs.get(EHP, 0.0), self.floors.ehp),
@@ -192,9 +197,10 @@ class Objective:
         chaos = LEAST_CHAOS_HIT * floors.ehp.least
         if CHAOS_HIT in outputs and chaos > 0:
             price -= WEAK_SPOT * max(0.0, 1.0 - outputs[CHAOS_HIT] / chaos)
-        for cost, wanted in zip(NO_RECOVERY, (floors.recovery.least, floors.recovery.good), strict=True):
-            if RECOVERY_METRICS[0] in outputs and wanted > 0:
-                price -= cost * max(0.0, 1.0 - recovery(outputs) / wanted)
+        if RECOVERY_METRICS[0] in outputs:
+            back = recovery(outputs)
+            for cost, wanted in zip(NO_RECOVERY, (floors.recovery.least, floors.recovery.good), strict=True):
+                price -= cost * max(0.0, 1.0 - back / wanted) if wanted > 0 else 0.0
         return price
 
     def chaos_gap(self, outputs: Mapping[str, float]) -> float:
@@ -251,8 +257,11 @@ class Objective:
 
     def attribute_gaps(self, outputs: Mapping[str, float]) -> dict[Attribute, tuple[float, float]]:
         """Return per attribute what is needed and how many points of it are missing."""
-        needs = {a: max(self.required.get(a, 0.0), outputs.get(REQUIREMENT_METRICS[a], 0.0)) for a in Attribute}
-        return {a: (need, max(0.0, need - outputs.get(ATTRIBUTE_METRICS[a], 0.0))) for a, need in needs.items()}
+        found: dict[Attribute, tuple[float, float]] = {}
+        for attribute, there, asked, least in self._needs:
+            need = max(least, outputs.get(asked, 0.0))
+            found[attribute] = (need, max(0.0, need - outputs.get(there, 0.0)))
+        return found
 
     def short_attribute(self, outputs: Mapping[str, float]) -> Attribute | None:
         """Return the attribute of which most is missing, None where none is."""
@@ -317,8 +326,8 @@ def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
     gap = sum(INFEASIBLE + min(MOST_EXCESS, cost.excess) for cost in unpayable(outputs))
     for resource, (cost_key, income_keys) in PAYMENTS.items():
         cost = outputs.get(cost_key, 0.0)
-        drain = cost - sum(outputs.get(key, 0.0) for key in income_keys)
-        if cost <= 0 or drain <= 0:
+        drain = cost - sum(outputs.get(key, 0.0) for key in income_keys) if cost > 0 else 0.0
+        if drain <= 0:
             continue
         stored = max(0.0, outputs.get("ManaUnreserved", 0.0)) + flask_mana if resource == "mana" else 0.0
         gap += 0.15 * drain / cost + 0.85 * max(0.0, 1.0 - stored / (drain * FIGHT_S))

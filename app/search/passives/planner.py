@@ -174,7 +174,7 @@ class Planner:
         steps = steps_of(self.effects.metrics)
         if self._slopes is None or self._slopes[0] != draft.vector:
             self._slopes = (draft.vector, [None] * len(steps), [None] * len(steps))
-        known = self._slopes[1 if grows else 2]
+        known = self._slopes[1] if grows else self._slopes[2]
         slope = known[index]
         if slope is None:
             step = steps[index] if grows else -steps[index]
