@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from app.model.names import Attribute
 from app.search.passives.effects import Effects, Vector, minus, plus, steps_of, zero_of
@@ -89,7 +90,7 @@ class Planner:
     corrections: list[Correction] = field(default_factory=list)
     base: frozenset[int] = frozenset()
     _worth: dict[int, float] = field(default_factory=dict, init=False)
-    _wanted: tuple[Vector, Attribute] | None = field(default=None, init=False)
+    _wanted: dict[Vector, Attribute] = field(default_factory=dict, init=False)
     _slopes: tuple[Vector, list[float | None], list[float | None]] | None = field(default=None, init=False)
 
     def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> TreeDraft:
@@ -104,7 +105,8 @@ class Planner:
 
     def begin(self, owned: frozenset[int], attributes: Mapping[int, Attribute], vector: Vector) -> TreeDraft:
         """Return the committed tree as a draft, and forget what was learned about another one."""
-        self._wanted = self._slopes = None  # effects may have been measured anew, or count for something else
+        self._slopes = None  # effects may have been measured anew, or count for something else
+        self._wanted.clear()
         if owned != self.base:
             self.corrections.clear()
         self.base = owned
@@ -187,21 +189,20 @@ class Planner:
 
     def wanted(self, draft: TreeDraft) -> Attribute:
         """Return the attribute that a further attribute passive should give."""
-        if self._wanted is None or self._wanted[0] != draft.vector:
+        if draft.vector not in self._wanted:
             known = [(a, effect) for a in Attribute if (effect := self.effects.option(a)) is not None]
             scored = [(-self.score(plus(draft.vector, effect)), a.value, a) for a, effect in known]
-            self._wanted = (draft.vector, min(scored)[2] if scored else Attribute.STRENGTH)
-        return self._wanted[1]
+            self._wanted[draft.vector] = min(scored)[2] if scored else Attribute.STRENGTH
+        return self._wanted[draft.vector]
 
     def bought(self, draft: TreeDraft, route: Route) -> TreeDraft:
         """Return the draft with the route bought; its attribute passives give what is wanted most."""
-        plain, wanted = draft.plain, self.wanted(draft)
-        attributes = dict(draft.attributes)
+        plain, attributes = draft.plain, dict(draft.attributes)
         for node in route.nodes:
-            effect = self._effect(node, wanted)
-            plain = plus(plain, effect) if effect is not None else plain
             if self.graph.nodes[node].kind == "attribute":
-                attributes[node] = wanted
+                attributes[node] = self.wanted(draft)
+            effect = self.effects.of(node, attributes.get(node))
+            plain = plus(plain, effect) if effect is not None else plain
         return self.draft(draft.owned | set(route.nodes), attributes, plain)
 
     # -- giving back
@@ -258,8 +259,8 @@ class Planner:
         """Return drafts of the same cost, best first: a route paid with branches, an attribute switched."""
         branches = self.branches(draft)
         routes = self._promising(draft, self.reach)
-        is_whole = self._holds(draft.owned)
-        offers = [offer for r in routes[:most] for offer in self._paid(draft, r, branches, is_whole)]
+        is_whole, less = self._holds(draft.owned), cache(partial(self.without, draft))  # many routes are paid alike
+        offers = [offer for r in routes[:most] for offer in self._paid(draft, r, branches, is_whole, less)]
         beside = [route for route in routes if route.points == 1][:most]
         spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
         left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
@@ -269,11 +270,18 @@ class Planner:
         found = [*(offer for offer in filled if offer), *self._switches(draft, self.wanted(draft))]
         return sorted(found, key=lambda offer: (-offer.score, sorted(offer.owned)))
 
-    def _paid(self, draft: TreeDraft, route: Route, branches: list[Branch], is_whole: bool) -> list[TreeDraft]:
+    def _paid(
+        self,
+        draft: TreeDraft,
+        route: Route,
+        branches: list[Branch],
+        is_whole: bool,
+        less: Callable[[frozenset[int]], TreeDraft],
+    ) -> list[TreeDraft]:
         """Return the draft that pays for the route with the cheapest branches it does not need, points left or not.
 
         And that without those which dearer ones made needless, where there are such: points left find no use at times.
-        `is_whole`: all that the draft owns hangs together.
+        `is_whole`: all that the draft owns hangs together; `less` gives the draft without some of it.
         """
         freed: frozenset[int] = frozenset()
         taken: list[frozenset[int]] = []
@@ -289,7 +297,7 @@ class Planner:
             taken.append(branch.nodes)
             if len(freed) >= route.points:
                 ways = dict.fromkeys((freed, self._needed(draft, route, taken)))
-                return [self.settled(self.bought(self.without(draft, way), route)) for way in ways]
+                return [self.settled(self.bought(less(way), route)) for way in ways]
         return []
 
     def _needed(self, draft: TreeDraft, route: Route, taken: Sequence[frozenset[int]]) -> frozenset[int]:
