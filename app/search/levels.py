@@ -70,14 +70,15 @@ from app.search.stages.foundation import founded
 from app.search.stages.skills import support_rules
 
 LEVELS = (12, 30, 50, 70)
-"""Levels of the loadouts on the way: the first act, the first ascendancy, the end of the campaign, the first maps."""
+"""Levels of the loadouts: the first act, the first ascendancy, the end of the campaign, the first maps."""
 
 SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 6, 12, 12, 16
 """Bounds per level: supports tried alone and in sets, affixes of a weapon, skills instead of the main one, things given
 up for an attribute."""
 
-WEAK = 2.0
-"""A main skill that another one outdoes this many times, both without supports, is not what one levels with yet."""
+WEAK, FEEBLE = 2.0, 5.0
+"""A main skill that another one outdoes this many times is not what one levels with yet; nor before it what deals the
+damage asked for, outdone so. Both without supports, which make up for much: Frostbolt's half became nine tenths."""
 
 TREE = TreeLimits(reach=10, rounds=2, chain=12, offers=12, corrections=2, studied=4, shakes=(), trials=170)
 """How the points of a level are spent among the passives of the finished tree."""
@@ -132,7 +133,7 @@ class LevelSearch:
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
         asked = self.ctx.invariants.listed("damage_type") if self.ctx.invariants.is_explicit("damage_type") else ()
-        self._due = set(damage_types_of(self._main)).intersection(asked)  # what stands in for the skill deals it, too
+        self._due = set(damage_types_of(self._main)).intersection(asked)  # of what stands in for the skill, too
         self.graph, self._needed = self._inside(await main_graph(self.ctx)), await needed_passives(self.ctx)
         points, graph = self.ctx.demands.floors.ascendancy_points, await ascendancy_graph(self.ctx)
         ascendancy = self._inside(graph) if graph is not None else None
@@ -206,8 +207,7 @@ class LevelSearch:
         """Return the build founded on the main skill, or on the best measured of its kind, and why it is that."""
         level, name = self.ctx.demands.level, self._main.name
         is_had, since = await self._had(ascendancy)
-        own = [self._main] if is_had else []
-        skills = [*own, *self._instead()]
+        skills = [*([self._main] if is_had else []), *self._instead()]
         if not skills:
             return None
         incumbent = await self._founded(skills[0])
@@ -216,20 +216,22 @@ class LevelSearch:
         outputs = [incumbent.outputs, *await incumbent.outputs_of(changes)]
         rates = [found.get(DPS, 0.0) for found in outputs]
         scores = [incumbent.objective.score(found) for found in outputs]
-        rated = [i for i, rate in enumerate(rates) if rate > 0]
-        rated = [i for i in rated if self._due <= set(damage_types_of(skills[i]))] or rated
-        best = max(rated, key=lambda i: (scores[i], -i), default=0)
-        if own and (not rates[0] or rates[best] <= WEAK * rates[0]):
+        ranked = sorted((i for i, rate in enumerate(rates) if rate > 0), key=lambda i: (-scores[i], i))
+        fitting = [i for i in ranked if self._due <= set(damage_types_of(skills[i]))]
+        best, asked = (next(iter(found), 0) for found in (ranked, fitting or ranked))
+        best = asked if is_had or rates[best] <= FEEBLE * rates[asked] else best
+        if is_had and (not rates[0] or rates[best] <= WEAK * rates[0]):
             return incumbent, f"{name} is the build's main skill, to be had {since}"
-        if not rated:
+        if not ranked:
             return None
         if best:
             incumbent = await self._founded(skills[best])
-        there = f"{name} can be used {since}"
-        if own:
+        among = f"{len(fitting)} {' and '.join(sorted(self._due))}" if best in fitting else f"{len(ranked)}"
+        measured = f"the best measured of {among.strip()} skills with the same weapon"
+        if is_had:
             weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
-            return incumbent, f"{there}, {weak}: the best measured of {len(rated)} skills with the same weapon"
-        return incumbent, f"{there}; until then the best measured of {len(rated)} skills with the same weapon"
+            return incumbent, f"{name} can be used {since}, {weak}: {measured}"
+        return incumbent, f"{name} can be used {since}; until then {measured}"
 
     def _instead(self) -> list[GemFact]:
         """Return what could stand in for the main skill, what deals the damage asked and is most alike first."""
