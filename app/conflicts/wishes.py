@@ -15,8 +15,7 @@ from app.conflicts.named import (
 )
 from app.conflicts.styles import damage_type_verdict, defence_verdict, style_verdict
 from app.conflicts.targets import target_verdict
-from app.knowledge.exclusions import Exclusions
-from app.knowledge.vocabulary import vocabulary
+from app.knowledge.exclusions import ruled_out
 from app.model.base import changed
 from app.model.blueprint import enemy_in_words
 from app.model.conflicts import BuildConflict, Details, Evidence
@@ -146,7 +145,7 @@ def nothing_excluded(case: Case) -> list[BuildConflict]:
     scaling = case.choices.get(SubProblemName.DAMAGE_SCALING)
     if not isinstance(scaling, ScalingChoice):
         return []
-    told = Exclusions.of(case.invariants.listed("exclude"), vocabulary())
+    told = ruled_out(case.invariants)
     gems = {gem.gem_id: gem.name for group in case.blueprint.groups for gem in group.gems}
     known = {key for key in gems if (fact := case.gems.get(key)) is not None and told.gem(fact)}
     used_gems = sorted(gems[gem_id] for gem_id in set(scaling.excluded_gems) & set(gems) - known)

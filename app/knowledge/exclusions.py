@@ -7,9 +7,10 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from app.knowledge.gems import DAMAGE_TYPES, ELEMENTS, can_be_cut, tags
-from app.knowledge.vocabulary import Phrases, Vocabulary
+from app.knowledge.vocabulary import Phrases, Vocabulary, vocabulary
 from app.knowledge.weapons import matches, word_of
 from app.knowledge.words import phrase
+from app.model.constraints import InvariantSet
 from app.model.facts import BaseFact, GemFact, NodeFact
 
 _BELONGS = {
@@ -120,6 +121,11 @@ class Exclusions:
         if any(term in self.terms and base.type == kind for term, kind in _BELONGS.items()):
             return True
         return bool(self.weapons) and matches(self.weapons, word_of(base))
+
+
+def ruled_out(invariants: InvariantSet) -> Exclusions:
+    """Return what the constraints of a build rule out."""
+    return Exclusions.of(invariants.listed("exclude"), vocabulary())
 
 
 def _canonical(written: Set[str], table: Phrases) -> frozenset[str]:

@@ -11,9 +11,8 @@ from typing import TypeVar
 
 from app.core.errors import InvalidTransition
 from app.engine.base import Engine, Session
-from app.knowledge.exclusions import Exclusions
+from app.knowledge.exclusions import Exclusions, ruled_out
 from app.knowledge.gems import is_minion, tags
-from app.knowledge.vocabulary import vocabulary
 from app.model.blueprint import Blueprint, ConfigValue
 from app.model.conflicts import BuildConflict
 from app.model.constraints import InvariantSet
@@ -77,7 +76,7 @@ class SearchContext:
     @property
     def exclusions(self) -> Exclusions:
         """What the user ruled out."""
-        return Exclusions.of(self.invariants.listed("exclude"), vocabulary())
+        return ruled_out(self.invariants)
 
 
 @dataclass(frozen=True)

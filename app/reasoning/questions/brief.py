@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TypeVar
 
 from app.knowledge.catalogue import Catalogue
-from app.knowledge.exclusions import Exclusions
+from app.knowledge.exclusions import Exclusions, ruled_out
 from app.knowledge.gems import ELEMENTS, INFLICTED_BY
 from app.knowledge.named import Named, named_in
-from app.knowledge.vocabulary import ClassTaste, Preferences, preferences, vocabulary
+from app.knowledge.vocabulary import ClassTaste, Preferences, preferences
 from app.knowledge.weapons import CASTER, MARTIAL, unfound, word_of
 from app.knowledge.words import phrase
 from app.model.constraints import InvariantSet
@@ -87,7 +87,7 @@ class Brief:
     @cached_property
     def exclusions(self) -> Exclusions:
         """What was ruled out."""
-        return Exclusions.of(self.listed("exclude"), vocabulary())
+        return ruled_out(self.invariants)
 
     @cached_property
     def skills(self) -> list[GemFact]:
