@@ -226,8 +226,8 @@ class LevelSearch:
             return None
         if best:
             incumbent = await self._founded(skills[best])
-        among = f"{len(fitting)} {' and '.join(sorted(self._due))}" if best in fitting else f"{len(ranked)}"
-        measured = f"the best measured of {among.strip()} skills with the same weapon"
+        kind, among = (f"{' and '.join(sorted(self._due))} ".lstrip(), fitting) if best in fitting else ("", ranked)
+        measured = f"the best measured {kind}skill with the same weapon (of {len(among)})"
         if is_had:
             weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
             return incumbent, f"{name} can be used {since}, {weak}: {measured}"
