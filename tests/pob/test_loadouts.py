@@ -63,14 +63,14 @@ async def test_a_skill_that_a_passive_grants_is_used_from_that_passive_on(
 
 
 @pytest.mark.parametrize(
-    ("prompt", "level", "damage", "skills"),
+    ("prompt", "level", "damage", "levels"),
     [
         ("mercenary with Explosive Shot, fire", 71, "fire", {30, 50, 70, 71}),
         ("cold sorceress with Comet", 42, "cold", {30, 42}),
     ],
 )
 async def test_a_build_deals_what_was_asked_on_its_way(
-    fresh: ProcessEngine, pob_path: Path, tmp_path: Path, prompt: str, level: int, damage: str, skills: set[int]
+    fresh: ProcessEngine, pob_path: Path, tmp_path: Path, prompt: str, level: int, damage: str, levels: set[int]
 ) -> None:
     """Who asked for fire was given Plasma Blast at level 70, who asked for cold Essence Drain before Comet.
 
@@ -82,7 +82,7 @@ async def test_a_build_deals_what_was_asked_on_its_way(
     assert state.guide is not None
     facts = {fact.name: fact for fact in await fresh.facts.gems() if fact.kind == "active"}
     dealing = {one.level for one in state.guide.loadouts if damage in damage_types_of(facts[one.skill])}
-    assert dealing >= skills, [(one.level, one.skill) for one in state.guide.loadouts]
+    assert dealing >= levels, [(one.level, one.skill) for one in state.guide.loadouts]
 
 
 async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> None:
