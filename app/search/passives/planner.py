@@ -160,7 +160,7 @@ class Planner:
 
     def _alone(self, draft: TreeDraft, node: int, wanted: Attribute) -> float:
         """Return about how much the passive alone adds to the draft's score, by the slopes of the score there."""
-        effect = self._effect(node, wanted)
+        effect = self.effects.of(node, wanted if self.graph.nodes[node].kind == "attribute" else None)
         if effect is None or node in self.banned:
             return IMPOSSIBLE
         same = id(effect)  # the effects keep it alive, and comparing numbers would take longer than adding them up
@@ -183,9 +183,6 @@ class Planner:
             moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
             slope = known[index] = (self.score(moved) - draft.score) / step
         return slope
-
-    def _effect(self, node: int, wanted: Attribute) -> Vector | None:
-        return self.effects.of(node, wanted if self.graph.nodes[node].kind == "attribute" else None)
 
     def wanted(self, draft: TreeDraft) -> Attribute:
         """Return the attribute that a further attribute passive should give."""
