@@ -133,7 +133,7 @@ class LevelSearch:
         self._facts = by_id(await self.ctx.engine.facts.gems())
         self._bases = {base.name: base for base in await self.ctx.engine.facts.bases()}
         asked = self.ctx.invariants.listed("damage_type") if self.ctx.invariants.is_explicit("damage_type") else ()
-        self._due = set(damage_types_of(self._main)).intersection(asked)  # of what stands in for the skill, too
+        self._due = set(damage_types_of(self._main)).intersection(asked)  # what stands in for the skill is to deal it
         self.graph, self._needed = self._inside(await main_graph(self.ctx)), await needed_passives(self.ctx)
         points, graph = self.ctx.demands.floors.ascendancy_points, await ascendancy_graph(self.ctx)
         ascendancy = self._inside(graph) if graph is not None else None
@@ -218,16 +218,16 @@ class LevelSearch:
         scores = [incumbent.objective.score(found) for found in outputs]
         ranked = sorted((i for i, rate in enumerate(rates) if rate > 0), key=lambda i: (-scores[i], i))
         fitting = [i for i in ranked if self._due <= set(damage_types_of(skills[i]))]
-        best, asked = (next(iter(found), 0) for found in (ranked, fitting or ranked))
-        best = asked if is_had or rates[best] <= FEEBLE * rates[asked] else best
+        is_enough = bool(fitting) and (is_had or rates[ranked[0]] <= FEEBLE * rates[fitting[0]])
+        among, kind = (fitting, " and ".join(sorted(self._due))) if is_enough else (ranked, "")
+        best = next(iter(among), 0)
         if is_had and (not rates[0] or rates[best] <= WEAK * rates[0]):
             return incumbent, f"{name} is the build's main skill, to be had {since}"
         if not ranked:
             return None
         if best:
             incumbent = await self._founded(skills[best])
-        kind, among = (f"{' and '.join(sorted(self._due))} ".lstrip(), fitting) if best in fitting else ("", ranked)
-        measured = f"the best measured {kind}skill with the same weapon (of {len(among)})"
+        measured = f"the best measured {f'{kind} skill'.lstrip()} with the same weapon (of {len(among)})"
         if is_had:
             weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
             return incumbent, f"{name} can be used {since}, {weak}: {measured}"
