@@ -138,6 +138,12 @@ _POOLS = {
 }
 """Per resource: what one use costs, what pays for it (the first that an engine gives), the share that may be spent."""
 
+PAYMENTS = {
+    "mana": ("ManaPerSecondCost", ("ManaRegenRecovery", "ManaLeechGainRate")),
+    "life": ("LifePerSecondCost", ("LifeRegenRecovery", "LifeLeechGainRate")),
+}
+"""Per resource: what the main skill costs per second of use, and what pays for it."""
+
 PAYMENT_METRICS = tuple(key for cost, pools, _ in _POOLS.values() for key in (cost, *pools))
 """What `unpayable` reads."""
 

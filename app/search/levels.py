@@ -103,11 +103,11 @@ def level_objective(ctx: SearchContext) -> Objective:
 
     Of what was asked only the type of damage counts, which the skill has to have. Figures, layers of defence and
     styles were asked of the finished build: with plain gear they are out of reach, and working towards them would
-    cost damage and effective hit points.
+    cost damage and effective hit points. Mana has to last a fight, no more: there is a flask, and enemies fall.
     """
     own = [one for one in ctx.invariants.invariants if one.field == "damage_type"]
     plain = replace(ctx, invariants=changed(ctx.invariants, invariants=own))
-    return objective_for(plain).without(Guard.RESISTANCE)
+    return replace(objective_for(plain).without(Guard.RESISTANCE), drain=0.0)
 
 
 @dataclass(frozen=True)

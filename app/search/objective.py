@@ -19,7 +19,7 @@ from app.knowledge.styles import layer_targets, style_stat, style_targets, type_
 from app.model.base import changed
 from app.model.conflicts import Details
 from app.model.constraints import INVARIANTS, asked_figures, bounds
-from app.model.damage import PAYMENT_METRICS, unpayable
+from app.model.damage import PAYMENT_METRICS, PAYMENTS, unpayable
 from app.model.demands import FIGHT_S, Floor, Floors, asked_pool
 from app.model.names import Attribute, Demand
 from app.model.stats import (
@@ -41,12 +41,6 @@ from app.model.stats import (
 )
 from app.model.sub_problems import Constraint
 from app.search.base import SearchContext
-
-PAYMENTS = {
-    "mana": ("ManaPerSecondCost", ("ManaRegenRecovery", "ManaLeechGainRate")),
-    "life": ("LifePerSecondCost", ("LifeRegenRecovery", "LifeLeechGainRate")),
-}
-"""Per resource: what the main skill costs per second of use, and what pays for it."""
 
 LEAST_CHAOS_HIT, WEAK_SPOT = 0.2, 0.5
 """Share of the EHP floor that the largest chaos hit must reach, and the price of having none of it."""
@@ -89,6 +83,12 @@ BELOW, BETWEEN, ABOVE, PLENTY = 4.0, 1.0, 0.6, 0.25
 
 AMPLE = 2.5
 """Beyond this multiple of `good` the other quantity deserves the effort more."""
+
+INFEASIBLE, MOST_EXCESS = 2.0, 2.0
+"""Gap of a skill that cannot be used even once, and how much more it grows with what the cost is above the limit."""
+
+DRAIN = 0.15
+"""Share of the gap that is about what recovery lacks; the rest is about what pool and flask lack for a fight."""
 
 
 class Guard(StrEnum):
@@ -139,6 +139,7 @@ class Objective:
     damage_weight: float = 1.0
     ehp_weight: float = 1.0
     flask_mana: float = 0.0
+    drain: float = DRAIN
     guards: frozenset[Guard] = ALL_GUARDS
     pressed: frozenset[Guard] = frozenset()
     required: Mapping[Attribute, float] = field(default_factory=dict)
@@ -242,7 +243,7 @@ class Objective:
         wanted = self.floors.resistance.least
         return {
             Guard.RESISTANCE: sum(max(0.0, wanted - outputs.get(key, 0.0)) / max(wanted, 1.0) for key in RESISTANCES),
-            Guard.SUSTAIN: sustain_gap(outputs, self.flask_mana),
+            Guard.SUSTAIN: sustain_gap(outputs, self.flask_mana, self.drain),
             Guard.SPIRIT: max(0.0, -outputs.get(FREE_SPIRIT, 0.0)) / 50,
             Guard.ATTRIBUTES: sum(gap / max(need, 1.0) for need, gap in self.attribute_gaps(outputs).values()),
         }
@@ -313,24 +314,20 @@ def lack_segments(floor: Floor) -> list[tuple[float, float]]:
     return [*((slope, height - top) for slope, height in segments(floor)[:2]), (0.0, 0.0)]
 
 
-INFEASIBLE, MOST_EXCESS = 2.0, 2.0
-"""Gap of a skill that cannot be used even once, and how much more it grows with what the cost is above the limit."""
-
-
-def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0) -> float:
+def sustain_gap(outputs: Mapping[str, float], flask_mana: float = 0.0, drain: float = DRAIN) -> float:
     """Return how badly the main skill is paid for: 0 = by recovery alone, up to 1 per resource, more if infeasible.
 
-    Mana that pool and flask can supply for `FIGHT_S` costs little, more than that much; life must be recovered. A use
-    that costs more than the pool, or life that kills within a few uses, is infeasible whatever is recovered.
+    Mana that pool and flask can supply for `FIGHT_S` costs little (`drain` at most), more than that much; life must be
+    recovered. A use that costs more than the pool, or life that kills within a few uses, is infeasible in any case.
     """
     gap = sum(INFEASIBLE + min(MOST_EXCESS, cost.excess) for cost in unpayable(outputs))
     for resource, (cost_key, income_keys) in PAYMENTS.items():
         cost = outputs.get(cost_key, 0.0)
-        drain = cost - sum(outputs.get(key, 0.0) for key in income_keys) if cost > 0 else 0.0
-        if drain <= 0:
+        lost = cost - sum(outputs.get(key, 0.0) for key in income_keys) if cost > 0 else 0.0
+        if lost <= 0:
             continue
         stored = max(0.0, outputs.get("ManaUnreserved", 0.0)) + flask_mana if resource == "mana" else 0.0
-        gap += 0.15 * drain / cost + 0.85 * max(0.0, 1.0 - stored / (drain * FIGHT_S))
+        gap += drain * lost / cost + (1.0 - drain) * max(0.0, 1.0 - stored / (lost * FIGHT_S))
     return gap
 
 

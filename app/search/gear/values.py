@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from app.engine.base import Outputs
 from app.model.blueprint import HAND_SLOTS, JEWEL_SLOT, Blueprint, Equip, GearItem
+from app.model.damage import PAYMENTS
 from app.model.demands import FIGHT_S
 from app.model.stats import (
     ATTRIBUTE_METRICS,
@@ -23,7 +24,7 @@ from app.model.stats import (
 )
 from app.search.gear.pool import GearOption, SlotPool, has, with_option, without_option
 from app.search.incumbent import Incumbent
-from app.search.objective import PAYMENTS, Objective
+from app.search.objective import Objective
 
 NOTHING = 1e-9
 """A difference below this is none."""

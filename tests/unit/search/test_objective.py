@@ -177,6 +177,9 @@ def test_sustain_counts_recovery_then_pool_and_flask() -> None:
     lasting = sustain_gap(cost | {"ManaRegenRecovery": 50.0, "ManaUnreserved": 400.0}, flask_mana=600.0)
     assert lasting == pytest.approx(0.15 * 0.5)
     assert sustain_gap(cost) == pytest.approx(1.0)
+    half = cost | {"ManaRegenRecovery": 50.0, "ManaUnreserved": 500.0}
+    assert sustain_gap(half, 500.0, drain=0.0) == 0.0, "who has a flask for a fight needs no more"
+    assert sustain_gap(half, drain=0.0) == pytest.approx(0.5)
     stored = cost | {"ManaUnreserved": 4000.0}
     drained = sustain_gap(stored | {"ManaRegenRecovery": -40.0})
     assert drained > sustain_gap(stored | {"ManaRegenRecovery": 0.0}), "mana that drains away is paid for too"
