@@ -219,7 +219,7 @@ class LevelSearch:
         ranked = sorted((i for i, rate in enumerate(rates) if rate > 0), key=lambda i: (-scores[i], i))
         fitting = [i for i in ranked if self._due <= set(damage_types_of(skills[i]))]
         is_enough = bool(fitting) and (is_had or rates[ranked[0]] <= FEEBLE * rates[fitting[0]])
-        among, kind = (fitting, " and ".join(sorted(self._due))) if is_enough else (ranked, "")
+        due, among = " and ".join(sorted(self._due)), fitting if is_enough else ranked
         best = next(iter(among), 0)
         if is_had and (not rates[0] or rates[best] <= WEAK * rates[0]):
             return incumbent, f"{name} is the build's main skill, to be had {since}"
@@ -227,11 +227,11 @@ class LevelSearch:
             return None
         if best:
             incumbent = await self._founded(skills[best])
-        measured = f"the best measured {f'{kind} skill'.lstrip()} with the same weapon (of {len(among)})"
-        if is_had:
-            weak = f"but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}"
-            return incumbent, f"{name} can be used {since}, {weak}: {measured}"
-        return incumbent, f"{name} can be used {since}; until then {measured}"
+        kind = f"{due} skill" if due and is_enough else "skill"
+        weak = f"; no {due} skill deals {1 / FEEBLE:.0%} of that" if due and not is_enough else ""
+        measured = f"the best measured {kind} with the same weapon (of {len(among)}){weak}"
+        deals = f", but alone deals {rates[0]:,.0f} a second at this level, {skills[best].name} {rates[best]:,.0f}: "
+        return incumbent, f"{name} can be used {since}{deals if is_had else '; until then '}{measured}"
 
     def _instead(self) -> list[GemFact]:
         """Return what could stand in for the main skill, what deals the damage asked and is most alike first."""

@@ -83,6 +83,8 @@ async def test_a_build_deals_what_was_asked_on_its_way(
     facts = {fact.name: fact for fact in await fresh.facts.gems() if fact.kind == "active"}
     dealing = {one.level for one in state.guide.loadouts if damage in damage_types_of(facts[one.skill])}
     assert dealing >= levels, [(one.level, one.skill) for one in state.guide.loadouts]
+    others = [one.why for one in state.guide.loadouts if one.level not in dealing]
+    assert all(f"no {damage} skill" in why for why in others), "what was asked for and is not there is told"
 
 
 async def test_what_only_an_item_grants_cannot_be_cut(fresh: ProcessEngine) -> None:
