@@ -72,9 +72,9 @@ from app.search.stages.skills import support_rules
 LEVELS = (12, 30, 50, 70)
 """Levels of the loadouts: the first act, the first ascendancy, the end of the campaign, the first maps."""
 
-SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 6, 12, 12, 16
-"""Bounds per level: supports tried alone and in sets, affixes of a weapon, skills instead of the main one, things given
-up for an attribute."""
+SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 9, 12, 12, 16
+"""Bounds per level: supports tried alone and in sets (two tiers of one count twice, and five are to be filled), affixes
+of a weapon, skills instead of the main one, things given up for an attribute."""
 
 WEAK, FEEBLE = 2.0, 5.0
 """A main skill that another one outdoes this many times is not what one levels with yet; nor before it what deals the
