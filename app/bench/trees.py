@@ -37,6 +37,7 @@ from app.model.demands import NO_FLOOR, QUEST_PASSIVE_POINTS, Floor, floors_for
 from app.model.facts import ClassFact, NodeFact
 from app.model.names import Attribute, GearTier
 from app.model.stats import ATTRIBUTE_METRICS, CHAOS_RESISTANCE, DPS, EHP, FREE_SPIRIT, RESISTANCES
+from app.search.effort import RENEWED
 from app.search.incumbent import Incumbent
 from app.search.objective import METRICS, Objective
 from app.search.passives.graph import PassiveGraph, Route
@@ -135,7 +136,7 @@ async def tree_search(
     return TreeSearch(incumbent, graph, fixed=kept, local=frozenset(near), limits=LIMITS), in_use
 
 
-LIMITS = TreeLimits(moves=4, trials=40_000)
+LIMITS = TreeLimits(moves=4, trials=40_000, renewed=RENEWED)
 """As far as a deep build goes."""
 
 REACH = 7

@@ -37,7 +37,8 @@ class TreeLimits:
 
     `reach`: points of a route; `rounds`: of growing; `chain`: trades planned at once; `offers`: single trades measured
     when no chain helps; `shakes`: points given back and spent anew on paper; `moves`: large moves tried of each kind;
-    `trials`: candidates in all; `rate`: gain per trial below which going on is not worth it.
+    `trials`: candidates in all; `rate`: gain per trial below which going on is not worth it; `renewed`: how many routes,
+    the best, are measured anew on another tree beside what is owned, None = all.
     """
 
     reach: int = 8
@@ -50,6 +51,7 @@ class TreeLimits:
     moves: int = 0
     trials: int = 6000
     rate: float = 0.0
+    renewed: int | None = None
 
 
 @dataclass
@@ -325,18 +327,18 @@ class TreeSearch:
 
         Unless `anew`, only what was never measured: what it did in another tree is about right a few trades later.
         """
-        is_first = not self._effects.known
-        near = self.graph.routes(self.owned, reach or self.limits.reach)
-        wanted = [*sorted(self.owned - self.fixed), *near]
-        await self._effects.learn(wanted, anew=anew)
-        if not is_first:
-            return
-        at = METRICS.index(DPS)
-        moved = any(abs(effect[at]) > EPSILON for effect in self._effects.known.values() if effect is not None)
-        if self.incumbent.outputs.get(DPS, 0.0) <= 0 or not moved:
+        reach, most, is_first = reach or self.limits.reach, self.limits.renewed, not self._effects.known
+        own, near = sorted(self.owned - self.fixed), self.graph.routes(self.owned, reach)
+        await self._effects.learn([*own, *near], anew=anew and most is None)
+        if anew and most is not None:
+            routes = await asyncio.to_thread(self.planner.routes, self.draft(), reach, most)
+            await self._effects.learn([*own, *(node for route in routes for node in route.nodes)])
+        at, known = METRICS.index(DPS), self._effects.known.values()
+        moved = any(abs(effect[at]) > EPSILON for effect in known if effect is not None)
+        if is_first and (self.incumbent.outputs.get(DPS, 0.0) <= 0 or not moved):
             self._blind = True  # no passive moves the damage at all: then words count for more
             self._effects.known.clear()
-            await self._effects.learn(wanted)
+            await self._effects.learn([*own, *near])
 
     def draft(self) -> TreeDraft:
         """Return the committed tree as a draft of the planner."""
