@@ -37,7 +37,7 @@ class TreeLimits:
 
     `reach`: points of a route; `rounds`: of growing; `chain`: trades planned at once; `offers`: single trades measured
     when no chain helps; `shakes`: points given back and spent anew on paper; `moves`: large moves tried of each kind;
-    `trials`: candidates in all; `rate`: gain per trial below which going on is not worth it; `renewed`: how many routes,
+    `trials`: candidates in all; `rate`: gain per trial below which going on is not worth it; `renewed`: so many routes,
     the best, are measured anew on another tree beside what is owned, None = all.
     """
 
