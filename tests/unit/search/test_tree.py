@@ -270,3 +270,23 @@ async def test_what_a_passive_does_is_known_for_the_keystones_there_are(context:
     tried = incumbent.trials
     assert await learned() == 0
     assert incumbent.trials == tried, "what is known to do nothing is not tried again"
+
+
+async def test_only_the_best_routes_are_measured_anew_where_that_is_asked_for(context: Context) -> None:
+    """Six arms, two of which are owned: on another tree all that is owned is measured again, and one arm of four."""
+    arms = [node(10 * i, mods=[f"{i} inc"], kind="notable") for i in range(1, 7)]
+    nodes = [node(1, *(10 * i for i in range(1, 7)), kind="start"), *arms]
+    tried: list[int] = []
+    for renewed in (None, 1):
+        incumbent = await Incumbent.open(context(World(nodes=nodes, gems=GEMS)))
+        await incumbent.commit([Allocate(nodes=[PassiveNode(id=10)])])
+        search = TreeSearch(incumbent, PassiveGraph(nodes, [1]), limits=TreeLimits(renewed=renewed))
+        await search.learn()
+        assert search.trials == 6, "what is not known is measured either way"
+        await incumbent.commit([Allocate(nodes=[PassiveNode(id=20)])])
+        before = search.trials
+        await search.learn()
+        tried.append(search.trials - before)
+        await search.improve()
+        assert search.owned == {50, 60}, "and the search ends with the same tree"
+    assert tried == [6, 3]
