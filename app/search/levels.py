@@ -50,7 +50,7 @@ from app.search.gear.bases import ARMOUR_SLOTS, JEWELLERY_SLOTS, best_first, usa
 from app.search.gear.jewels import JewelSockets
 from app.search.gear.pool import GearOption, has_room, plain_item, slot_pool, with_option, without_option, wording
 from app.search.incumbent import EPSILON, Incumbent
-from app.search.objective import Guard, Objective, objective_for
+from app.search.objective import DRAIN_ON_THE_WAY, Guard, Objective, objective_for
 from app.search.passives.ascendancy import AscendancySelection
 from app.search.passives.attributes import AttributeSearch
 from app.search.passives.graph import (
@@ -103,11 +103,11 @@ def level_objective(ctx: SearchContext) -> Objective:
 
     Of what was asked only the type of damage counts, which the skill has to have. Figures, layers of defence and
     styles were asked of the finished build: with plain gear they are out of reach, and working towards them would
-    cost damage and effective hit points. Mana has to last a fight, no more: there is a flask, and enemies fall.
+    cost damage and effective hit points.
     """
     own = [one for one in ctx.invariants.invariants if one.field == "damage_type"]
     plain = replace(ctx, invariants=changed(ctx.invariants, invariants=own))
-    return replace(objective_for(plain).without(Guard.RESISTANCE), drain=0.0)
+    return replace(objective_for(plain).without(Guard.RESISTANCE), drain=DRAIN_ON_THE_WAY)
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,9 @@ AMPLE = 2.5
 INFEASIBLE, MOST_EXCESS = 2.0, 2.0
 """Gap of a skill that cannot be used even once, and how much more it grows with what the cost is above the limit."""
 
-DRAIN = 0.15
-"""Share of the gap that is about what recovery lacks; the rest is about what pool and flask lack for a fight."""
+DRAIN, DRAIN_ON_THE_WAY = 0.15, 0.05
+"""Share of the gap that is about what recovery lacks, in finished builds and while levelling, where enemies fall sooner
+and fill the flask again; the rest is about what pool and flask lack for a fight."""
 
 
 class Guard(StrEnum):
