@@ -101,6 +101,7 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("2h warrior slam", {"weapon": "Two Hand Mace", "class": "Warrior"}),
     ("two-handed quarterstaff monk", {"weapon": "Quarterstaff", "class": "Monk"}),
     ("2h crossbow mercenary", {"weapon": "Crossbow", "class": "Mercenary"}),
+    ("2h monk", {"weapon": "Quarterstaff", "class": "Monk"}),
     ("warrior, no 2h weapon", {"exclude": ["2h weapon"], "weapon": None}),
     ("spark sorceress, one skill only", {"style": "one_button", "skill": "Spark"}),
     ("monk, not ice strike please", {"exclude": ["ice strike"]}),
