@@ -72,9 +72,9 @@ from app.search.stages.skills import support_rules
 LEVELS = (12, 30, 50, 70)
 """Levels of the loadouts: the first act, the first ascendancy, the end of the campaign, the first maps."""
 
-SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 18, 9, 12, 12, 16
-"""Bounds per level: supports tried alone and in sets (of each the highest tier), affixes of a weapon, skills instead of
-the main one, things given up for an attribute."""
+SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 24, 12, 12, 12, 16
+"""Bounds per level: supports tried alone and in sets (three tiers of one count thrice, and the highest is not always the
+best; five are to be filled), affixes of a weapon, skills instead of the main one, things given up for an attribute."""
 
 WEAK, FEEBLE = 2.0, 5.0
 """A main skill that another one outdoes this many times is not what one levels with yet; nor before it what deals the
@@ -285,8 +285,6 @@ class LevelSearch:
         allowed = [i for i in await ctx.engine.facts.supports_for(skill) if i in fact and rules.allows(fact[i])]
         final = {one.gem_id for one in (self.finished.main.gems[1:] if self.finished.main else [])}
         families = {fact[i].family for i in final if i in fact} - {None}
-        tiers = {fact[i].family: fact[i].tier for i in sorted(allowed, key=lambda i: fact[i].tier)}
-        allowed = [i for i in allowed if fact[i].family is None or fact[i].tier == tiers[fact[i].family]]  # the highest
         allowed.sort(key=lambda i: (i not in final, fact[i].family not in families, -rules.spoken(fact[i]), i))
         rules = replace(rules, exchanges=False, short_list=SHORT_LIST, required=())
         await SupportSelection(incumbent, main, rules, self._facts).run(allowed[:SCREENED])
