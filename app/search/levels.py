@@ -73,7 +73,7 @@ LEVELS = (12, 30, 50, 70)
 """Levels of the loadouts: the first act, the first ascendancy, the end of the campaign, the first maps."""
 
 SCREENED, SHORT_LIST, LINES_TRIED, CANDIDATES, RELIEFS = 24, 12, 12, 12, 16
-"""Bounds per level: supports tried alone and in sets (three tiers of one count thrice, and the highest may not be best),
+"""Bounds per level: supports tried alone and in sets (three tiers of one count thrice; the highest may not be best),
 affixes of a weapon, skills instead of the main one, things given up for an attribute."""
 
 WEAK, FEEBLE = 2.0, 5.0
