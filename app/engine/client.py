@@ -15,7 +15,7 @@ from app.core.spans import QUEUING, SpanKind, span
 from app.engine.channel import BIG_BYTES, Channel
 from app.engine.files.xml import canonical
 from app.model.base import Model, changed
-from app.model.blueprint import Blueprint, Change, Deallocate, apply_changes
+from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, apply_changes, condensed
 from app.model.stats import BuildReport, Inspection, Stats
 
 T = TypeVar("T")
@@ -43,23 +43,41 @@ class _Truth:
     """How to bring a fresh child to the current build: what was loaded, then the changes not folded into it.
 
     `dropped` are passives of the blueprint that the engine did not take; later changes must not revive them.
+    `ends_in_passives`: the last batch changes passives alone, and more of that kind is folded into it, because a search
+    on a file commits thousands of trees, which a fresh child had to go through one by one.
     """
 
     base: Blueprint | bytes | None = None
     dropped: list[int] = field(default_factory=list)
     batches: list[list[Change]] = field(default_factory=list)
+    ends_in_passives: bool = False
 
     def commit(self, changes: Sequence[Change], report: BuildReport) -> None:
         """Note committed changes; only those that worked out as written may be folded into the blueprint."""
         if not isinstance(self.base, Blueprint) or self.batches or report.problems:
-            self.batches.append(list(changes))
+            self._append(changes, report)
             return
         try:
             gone, now_gone = Deallocate(nodes=self.dropped), Deallocate(nodes=report.dropped_nodes)
             self.base = apply_changes(self.base, [gone, *changes, now_gone])
             self.dropped = []
         except IndexError:  # a group that is not there, which the engine let pass: it will let it pass again
+            self._append(changes, report)
+
+    def _append(self, changes: Sequence[Change], report: BuildReport) -> None:
+        passives = _passives(changes)
+        if report.problems or len(passives) < len(changes):
             self.batches.append(list(changes))
+            self.ends_in_passives = False
+            return
+        before = self.batches.pop() if self.ends_in_passives else []
+        every = [*_passives(before), *passives, Deallocate(nodes=report.dropped_nodes)]
+        self.batches.append([*condensed(every)])
+        self.ends_in_passives = True
+
+
+def _passives(changes: Sequence[Change]) -> list[Allocate | Deallocate]:
+    return [change for change in changes if isinstance(change, Allocate | Deallocate)]
 
 
 class ProcessSession:

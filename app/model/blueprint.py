@@ -267,6 +267,18 @@ def _apply_group(blueprint: Blueprint, change: SetGroup | RemoveGroup | SetMain)
             return blueprint.model_copy(update={"groups": groups, "main_group": shifted})
 
 
+def condensed(changes: Sequence[Allocate | Deallocate]) -> list[Allocate | Deallocate]:
+    """Return two changes that do to any list of passives, order included, what all of these do one after another."""
+    gone, held = set[int](), dict[int, PassiveNode]()
+    for change in changes:
+        if isinstance(change, Allocate):
+            held |= {node.id: node for node in change.nodes}  # what is replaced keeps its place
+            continue
+        gone |= set(change.nodes)
+        held = {node_id: node for node_id, node in held.items() if node_id not in change.nodes}
+    return [Deallocate(nodes=sorted(gone)), Allocate(nodes=list(held.values()))]
+
+
 def restoring(now: Blueprint, then: Blueprint) -> list[Change]:
     """Return the changes that bring back the passives and jewels of `then`; the rest of `now` stays as it is."""
     held, wanted = {n.id: n for n in now.nodes}, {n.id for n in then.nodes}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.client import ProcessSession
 from app.engine.process import ProcessEngine
-from app.model.blueprint import Blueprint
+from app.model.blueprint import Allocate, Blueprint, Deallocate
 from tests.pob.conftest import Facts, rare
 
 pytestmark = pytest.mark.pob
@@ -57,3 +58,23 @@ async def test_conversion_of_damage_is_the_same_in_every_process(facts: Facts, p
         await engine.close()
     assert found[0][1] > 0
     assert len(set(found)) == 1
+
+
+async def test_a_file_with_many_trees_behind_it_is_the_same_in_a_fresh_child(
+    fresh: ProcessEngine, real_builds: list[Path]
+) -> None:
+    """A fresh child takes the passives of a long search at once; the file and its figures are those of every step."""
+    path = next(one for one in real_builds if one.stem == "deadeye_71")
+    async with fresh.session() as session:
+        await session.load(path.read_bytes())
+        nodes = (await session.blueprint()).nodes
+        for node in nodes[::9]:
+            report = await session.apply([Deallocate(nodes=[node.id])])
+            lost = [one for one in nodes if one.id in {node.id, *report.dropped_nodes}]
+            await session.apply([Allocate(nodes=lost)])
+        await session.apply([Deallocate(nodes=[nodes[-1].id])])
+        before = (await session.export(), (await session.stats()).values)
+        assert isinstance(session, ProcessSession)
+        session.drop()
+        after = (await session.export(), (await session.stats()).values)
+    assert after == before

@@ -22,6 +22,7 @@ from app.core.errors import (
     EngineRefused,
     UnknownFact,
 )
+from app.core.spans import BUSY, SpanKind, Trace
 from app.engine.process import ProcessEngine
 from app.model.blueprint import Allocate, Blueprint, Change, Deallocate, PassiveNode, SetConfig
 from tests.unit.engine.conftest import Script, open_engine
@@ -192,6 +193,25 @@ async def test_a_loaded_file_survives_a_crash_with_its_changes(engine: ProcessEn
             await session.stats()
 
         assert (await session.stats()).get("Level") == 2
+
+
+async def test_a_fresh_child_takes_all_passives_of_a_file_at_once(engine: ProcessEngine, script: Script) -> None:
+    """A search on a file commits thousands of trees; a child that had to go through them took minutes."""
+    xml = b'<PathOfBuilding2><Build><PlayerStat stat="a"/></Build></PathOfBuilding2>'
+    async with engine.session() as session:
+        await session.load(xml)
+        for i in range(1, 30):
+            await session.apply([Allocate(nodes=[PassiveNode(id=i), PassiveNode(id=-i)]), Deallocate(nodes=[i - 2])])
+        tickets = script.build("crash").config
+        await session.apply([SetConfig(key=key, value=value) for key, value in tickets.items()])
+        await session.apply([Allocate(nodes=[PassiveNode(id=50)])])
+        with pytest.raises(EngineCrashed):
+            await session.stats()
+
+        trace = Trace()
+        assert (await session.stats()).get("Sum") == (28 - 28) + (29 - 29) + 50, "what lost its way is gone for good"
+        asked = trace.close().children[BUSY, SpanKind.ENGINE].calls
+    assert asked == 5, "the file, passives, the rest, passives, the question"
 
 
 async def test_a_fault_in_what_if_is_survived(engine: ProcessEngine, script: Script) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +22,7 @@ from app.model.blueprint import (
     SkillGroup,
     Unequip,
     apply_changes,
+    condensed,
 )
 from app.model.names import Attribute
 
@@ -72,3 +75,20 @@ def test_unequip_undoes_equip() -> None:
     worn = apply_changes(EMPTY, [Equip(item=GearItem(slot="Ring 1", base="Gold Ring"))])
     assert worn.items["Ring 1"].base == "Gold Ring"
     assert apply_changes(worn, [Unequip(slot="Ring 1")]) == EMPTY
+
+
+_IDS = st.integers(1, 6)
+_PASSIVES = st.one_of(
+    st.builds(Deallocate, nodes=st.lists(_IDS, max_size=4)),
+    st.builds(
+        Allocate,
+        nodes=st.lists(st.builds(PassiveNode, id=_IDS, attribute=st.sampled_from([None, *Attribute])), max_size=4),
+    ),
+)
+
+
+@given(st.lists(_IDS, unique=True, max_size=6), st.lists(_PASSIVES, max_size=8))
+def test_condensed_changes_do_to_any_passives_what_all_of_them_do(held: list[int], changes: list[Any]) -> None:
+    before = apply_changes(EMPTY, [Allocate(nodes=[PassiveNode(id=node) for node in held])])
+    assert len(condensed(changes)) == 2
+    assert apply_changes(before, condensed(changes)) == apply_changes(before, changes)
