@@ -143,7 +143,6 @@ REACH = 7
 AIMS = frozenset({"notable", "keystone", "socket", "normal"})
 """Kinds of passives that a route may end in; attribute passives are on the way."""
 
-
 _FLOORS = changed(floors_for(90, GearTier.MID), physical_hit=NO_FLOOR, elemental_hit=NO_FLOOR, recovery=NO_FLOOR)
 """Nothing is asked of an author's build beyond damage and effective hit points."""
 
