@@ -274,8 +274,9 @@ def condensed(changes: Sequence[Allocate | Deallocate]) -> list[Allocate | Deall
         if isinstance(change, Allocate):
             held |= {node.id: node for node in change.nodes}  # what is replaced keeps its place
             continue
-        gone |= set(change.nodes)
-        held = {node_id: node for node_id, node in held.items() if node_id not in change.nodes}
+        for node_id in change.nodes:
+            gone.add(node_id)
+            held.pop(node_id, None)
     return [Deallocate(nodes=sorted(gone)), Allocate(nodes=list(held.values()))]
 
 

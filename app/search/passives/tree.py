@@ -327,15 +327,15 @@ class TreeSearch:
 
         Unless `anew`, only what was never measured: what it did in another tree is about right a few trades later.
         """
-        reach, most, is_first = reach or self.limits.reach, self.limits.renewed, not self._effects.known
+        is_first = not self._effects.known
+        reach, most = reach or self.limits.reach, self.limits.renewed
         own, near = sorted(self.owned - self.fixed), self.graph.routes(self.owned, reach)
         await self._effects.learn([*own, *near], anew=anew and most is None)
         if anew and most is not None:
             routes = await asyncio.to_thread(self.planner.routes, self.draft(), reach, most)
             await self._effects.learn([*own, *(node for route in routes for node in route.nodes)])
-        at, known = METRICS.index(DPS), self._effects.known.values()
-        moved = any(abs(effect[at]) > EPSILON for effect in known if effect is not None)
-        if is_first and (self.incumbent.outputs.get(DPS, 0.0) <= 0 or not moved):
+        at, deals = METRICS.index(DPS), self.incumbent.outputs.get(DPS, 0.0) > 0
+        if is_first and not (deals and any(one and abs(one[at]) > EPSILON for one in self._effects.known.values())):
             self._blind = True  # no passive moves the damage at all: then words count for more
             self._effects.known.clear()
             await self._effects.learn([*own, *near])
