@@ -202,7 +202,7 @@ def _lacking(page: Page, at: int) -> list[Span]:
 def _excluded(page: Page, negation: int, start: int) -> list[Span]:
     """Return what is excluded after a negation that ends before `start`: one thing, or several joined by "or"."""
     spans: list[Span] = []
-    rejects = page.join(negation, start) not in {"no", "non", "not"}
+    rejects = page.join(negation, start) not in {"no", "non", "not", "isnt", "arent"}
     while True:
         while start < len(page.words) and page.words[start].text in _ARTICLES:
             start += 1

@@ -31,15 +31,15 @@ _NOT_UNDER = re.compile(
     r" (?:below|under|less than|lower than)\b"
 )
 _AROUND = frozenset(
-    {"a", "about", "above", "al", "als", "an", "and", "approx", "approximately", "around", "at", "atleast",
-     "au", "below", "ca", "chance", "circa", "combined", "de", "drop", "dropping", "drops", "even", "exceed",
-     "fall", "falling", "fewer", "for", "get", "gets", "go", "going", "greater", "has", "have", "having",
-     "higher", "hit", "hits", "hochstens", "in", "is", "least", "less", "like", "lower", "mas", "max",
-     "maximal", "maximum", "mehr", "menos", "min", "mindestens", "minimum", "moins", "more", "most", "my",
-     "need", "no", "not", "of", "or", "over", "overall", "percent", "plus", "ponad", "pure", "rating", "raw",
-     "reach", "reaching", "real", "roughly", "some", "survive", "survives", "surviving", "sustained", "take",
-     "takes", "taking", "tank", "than", "the", "to", "tooltip", "total", "uber", "under", "unreserved", "up", "value",
-     "want", "weniger", "with"}
+    {"a", "about", "above", "al", "als", "an", "and", "approx", "approximately", "around", "at", "atleast", "au",
+     "below", "ca", "cap", "capped", "caps", "chance", "circa", "combined", "de", "drop", "dropping", "drops",
+     "even", "exceed", "fall", "falling", "fewer", "for", "get", "gets", "go", "going", "greater", "has", "have",
+     "having", "higher", "hit", "hits", "hochstens", "in", "is", "least", "less", "like", "lower", "mas", "max",
+     "maximal", "maximum", "mehr", "menos", "min", "mindestens", "minimum", "moins", "more", "most", "my", "need",
+     "no", "not", "of", "or", "over", "overall", "percent", "plus", "ponad", "pure", "rating", "raw", "reach",
+     "reaching", "real", "roughly", "some", "survive", "survives", "surviving", "sustained", "take", "takes",
+     "taking", "tank", "than", "the", "to", "tooltip", "total", "uber", "under", "unreserved", "up", "value", "want",
+     "weniger", "with"}
 )  # fmt: skip
 _SIGN = re.compile(r"[:=<>\u2264\u2265]")
 _WORDED = dict.fromkeys(

@@ -16,6 +16,13 @@ from app.reasoning.prompt.extract import extract_from
 
 PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("lightning sorceress for mapping", {"class": "Sorceress", "damage_type": "lightning", "goal": "mapping"}),
+    ("bow build that isn't lightning arrow", {"weapon": "Bow", "exclude": ["lightning arrow"], "class": "Ranger"}),
+    ("something with totems that isn't ballista", {"style": "totem", "exclude": ["ballista"]}),
+    ("totems that aren't ballistas", {"style": "totem", "exclude": ["ballistas"]}),
+    ("everything but minions, witch", {"class": "Witch", "exclude": ["minions"]}),
+    ("fire res capped at 80, fireball", {"skill": "Fireball", "fire_resistance": 80.0}),
+    ("minions for a witch that can get to endgame on a small budget", {"gear": "starter", "budget": "low"}),
+    ("facetank warrior", {"class": "Warrior", "style": "tanky"}),
     (
         "cold sorceress for bossing, life-based",
         {"class": "Sorceress", "damage_type": "cold", "goal": "bossing", "defence": "life"},
