@@ -23,6 +23,7 @@ from app.search.objective import METRICS, Guard, Objective
 from app.search.passives.graph import PassiveGraph
 
 Vector = tuple[float, ...]
+Entries = tuple[tuple[int, float], ...]
 Key = tuple[object, ...]
 
 _SMALLEST = 1e-3
@@ -138,6 +139,8 @@ class Effects:
     _fresh: set[Key] = field(default_factory=set)
     _texts: dict[int, Key] = field(default_factory=dict)
     _found: dict[tuple[int, Attribute | None], Vector | None] = field(default_factory=dict)
+    _entries: dict[tuple[int, Attribute | None], Entries | None] = field(default_factory=dict)
+    _same: dict[int, Entries] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -159,7 +162,7 @@ class Effects:
         if keystones not in self._by_keystones:
             self._by_keystones[keystones] = ({}, await self._missing())
         self.known, self.refill = self._by_keystones[keystones]
-        self._found.clear()
+        self._forget()
         asked: dict[Key, list[Change]] = {}
         hints: dict[Key, float] = {}
         for node in nodes:
@@ -187,7 +190,7 @@ class Effects:
             effect = minus(base, tried) if key[0] == "-" else minus(tried, base)
             self.known[key] = (*effect[:-1], hints[key])
         self._fresh |= asked.keys()
-        self._found.clear()
+        self._forget()
 
     async def _missing(self) -> list[Change]:
         """Return what puts back the off hand that only another keystone allows: Path of Building has taken it off."""
@@ -239,3 +242,22 @@ class Effects:
             key = self._key(node, attribute) if is_held else ("+", self._text(node), attribute)
             self._found[asked] = self.known.get(key)
         return self._found[asked]
+
+    def entries(self, node: int, attribute: Attribute | None = None) -> Entries | None:
+        """Return what having the passive adds by place, without what it leaves alone; else as `of`.
+
+        Passives with the same effect have the same object.
+        """
+        asked = (node, attribute)
+        if asked not in self._entries:
+            effect = self.of(node, attribute)
+            if effect is not None and id(effect) not in self._same:
+                self._same[id(effect)] = tuple((place, value) for place, value in enumerate(effect) if value)
+            self._entries[asked] = None if effect is None else self._same[id(effect)]
+        return self._entries[asked]
+
+    def _forget(self) -> None:
+        """Look everything up anew: what is owned or known has changed."""
+        self._found.clear()
+        self._entries.clear()
+        self._same.clear()

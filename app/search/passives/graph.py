@@ -63,6 +63,16 @@ class PassiveGraph:
         """Return the passives that cost a point."""
         return frozenset(n.id for n in self.nodes.values() if n.cost and n.id not in self.roots)
 
+    @cached_property
+    def choices(self) -> frozenset[int]:
+        """Return the passives that give an attribute of choice."""
+        return frozenset(n.id for n in self.nodes.values() if n.kind == "attribute")
+
+    @cached_property
+    def sockets(self) -> frozenset[int]:
+        """Return the sockets for jewels."""
+        return frozenset(n.id for n in self.nodes.values() if n.kind == "socket")
+
     def is_large(self, node: int) -> bool:
         """Say whether the passive is more than a small one, which stands on the way to another."""
         return self.nodes[node].kind != "normal"

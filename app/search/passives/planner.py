@@ -67,6 +67,7 @@ EPSILON = 1e-6
 IMPOSSIBLE = float("-inf")
 Score = Callable[[Vector], float]
 Short = Callable[[Vector], Attribute | None]
+Slopes = tuple[list[float | None], list[float | None]]
 
 
 def never_short(_: Vector) -> None:
@@ -89,9 +90,8 @@ class Planner:
     short: Short = never_short
     corrections: list[Correction] = field(default_factory=list)
     base: frozenset[int] = frozenset()
-    _worth: dict[int, float] = field(default_factory=dict, init=False)
     _wanted: dict[Vector, Attribute] = field(default_factory=dict, init=False)
-    _slopes: tuple[Vector, list[float | None], list[float | None]] | None = field(default=None, init=False)
+    _slopes: tuple[Vector, Slopes] | None = field(default=None, init=False)
 
     def draft(self, owned: frozenset[int], attributes: Mapping[int, Attribute], plain: Vector) -> TreeDraft:
         """Return the draft, corrected by the lessons that apply to it."""
@@ -145,43 +145,59 @@ class Planner:
 
     def routes(self, draft: TreeDraft, reach: int, most: int = HOPEFUL) -> list[Route]:
         """Return the most promising routes of at most `reach` points: by worth per point of their passives alone."""
-        return self._promising(draft, reach)[:most]
+        return [Route(way[-1], way) for way in self._promising(draft, reach)[:most]]
 
-    def _promising(self, draft: TreeDraft, reach: int) -> list[Route]:
-        self._worth.clear()
-        wanted = self.wanted(draft)
-        ways, totals = self.graph.ways(draft.owned, reach, lambda node: self._alone(draft, node, wanted))
+    def _promising(self, draft: TreeDraft, reach: int) -> list[tuple[int, ...]]:
+        """Return the passives of every route, the most promising first."""
+        ways, totals = self.graph.ways(draft.owned, reach, self._alone(draft))
+        sockets, is_target = self.graph.sockets, self.effects.is_target
         found = [
-            (-total / len(ways[node]), node)
+            (-total / len(way), node)
             for node, total in totals.items()
-            if ways[node] and total > IMPOSSIBLE and self.effects.is_target(node)
+            if total > IMPOSSIBLE and (way := ways[node]) and (node not in sockets or is_target(node))
         ]
-        return [Route(node, ways[node]) for _, node in sorted(found)]
+        return [ways[node] for _, node in sorted(found)]
 
-    def _alone(self, draft: TreeDraft, node: int, wanted: Attribute) -> float:
-        """Return about how much the passive alone adds to the draft's score, by the slopes of the score there."""
-        effect = self.effects.of(node, wanted if self.graph.nodes[node].kind == "attribute" else None)
-        if effect is None or node in self.banned:
-            return IMPOSSIBLE
-        same = id(effect)  # the effects keep it alive, and comparing numbers would take longer than adding them up
-        if same not in self._worth:
-            self._worth[same] = sum(v * self._slope(draft, i, v > 0) for i, v in enumerate(effect) if v)
-        return self._worth[same]
+    def _alone(self, draft: TreeDraft) -> Callable[[int], float]:
+        """Return about how much each passive alone adds to the draft's score, by the slopes of the score there.
+
+        Asked for thousands of passives a second, which have some hundred different effects.
+        """
+        wanted, slopes, worths = self.wanted(draft), self._slopes_at(draft), dict[int, float]()
+        choices, banned, entries_of = self.graph.choices, self.banned, self.effects.entries
+
+        def worth(node: int) -> float:
+            entries = entries_of(node, wanted if node in choices else None)
+            if entries is None or node in banned:
+                return IMPOSSIBLE
+            same = id(entries)  # the effects keep them alive, and comparing numbers would take longer than adding up
+            if same not in worths:
+                total = 0.0
+                for index, value in entries:
+                    known = slopes[value > 0][index]
+                    total += value * (self._slope(draft, index, value > 0) if known is None else known)
+                worths[same] = total
+            return worths[same]
+
+        return worth
+
+    def _slopes_at(self, draft: TreeDraft) -> Slopes:
+        """Return what is known of the slopes of the score at the draft: where a number shrinks, and where it grows."""
+        at = self._slopes[0] if self._slopes is not None else ()
+        if self._slopes is None or (at is not draft.vector and at != draft.vector):
+            unknown = [None] * len(draft.vector)
+            self._slopes = (draft.vector, (list(unknown), list(unknown)))
+        return self._slopes[1]
 
     def _slope(self, draft: TreeDraft, index: int, grows: bool) -> float:
         """Return the score gained per unit of the number when it grows, or lost per unit when it shrinks.
 
         Worked out when it is asked for: passives move a few of the numbers, and most in one direction.
         """
-        steps = steps_of(self.effects.metrics)
-        if self._slopes is None or self._slopes[0] != draft.vector:
-            self._slopes = (draft.vector, [None] * len(steps), [None] * len(steps))
-        known = self._slopes[1] if grows else self._slopes[2]
-        slope = known[index]
-        if slope is None:
-            step = steps[index] if grows else -steps[index]
-            moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
-            slope = known[index] = (self.score(moved) - draft.score) / step
+        step = steps_of(self.effects.metrics)[index] * (1 if grows else -1)
+        moved = (*draft.vector[:index], draft.vector[index] + step, *draft.vector[index + 1 :])
+        slope = (self.score(moved) - draft.score) / step
+        self._slopes_at(draft)[grows][index] = slope
         return slope
 
     def wanted(self, draft: TreeDraft) -> Attribute:
@@ -255,10 +271,11 @@ class Planner:
     def trades(self, draft: TreeDraft, most: int = HOPEFUL) -> list[TreeDraft]:
         """Return drafts of the same cost, best first: a route paid with branches, an attribute switched."""
         branches = self.branches(draft)
-        routes = self._promising(draft, self.reach)
+        ways = self._promising(draft, self.reach)
+        routes = [Route(way[-1], way) for way in ways[:most]]
         is_whole, less = self._holds(draft.owned), cache(partial(self.without, draft))  # many routes are paid alike
-        offers = [offer for r in routes[:most] for offer in self._paid(draft, r, branches, is_whole, less)]
-        beside = [route for route in routes if route.points == 1][:most]
+        offers = [offer for r in routes for offer in self._paid(draft, r, branches, is_whole, less)]
+        beside = [Route(way[-1], way) for way in ways if len(way) == 1][:most]
         spare = max((self.bought(draft, r).score - draft.score for r in beside[:1]), default=0.0)
         left = {offer.owned: len(draft.owned) - len(offer.owned) for offer in offers}
         offers.sort(key=lambda offer: (-offer.score - spare * left[offer.owned], sorted(offer.owned)))

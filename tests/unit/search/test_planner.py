@@ -16,7 +16,7 @@ from app.model.facts import NodeFact
 from app.model.names import Attribute, GearTier
 from app.model.stats import ATTRIBUTE_METRICS, DPS
 from app.search.objective import METRICS, Guard, Objective
-from app.search.passives.effects import Vector, outputs_of, plus, short_attribute, vector_of, zero_of
+from app.search.passives.effects import Entries, Vector, outputs_of, plus, short_attribute, vector_of, zero_of
 from app.search.passives.graph import PassiveGraph
 from app.search.passives.planner import LARGEST_BRANCH, Planner, TreeDraft
 from tests.fakes.arithmetic import node
@@ -50,6 +50,11 @@ class Known:
     def __init__(self, effects: Mapping[int, float], attributes: Mapping[Attribute, float] | None = None) -> None:
         self._effects = effects
         self._attributes = attributes or {}
+        self._entries: dict[tuple[int, Attribute | None], Entries] = {}
+
+    def entries(self, node: int, attribute: Attribute | None = None) -> Entries | None:
+        found = tuple((at, value) for at, value in enumerate(self.of(node, attribute) or ()) if value)
+        return self._entries.setdefault((node, attribute), found)
 
     def of(self, node: int, attribute: Attribute | None = None) -> Vector | None:
         return worth(self._effects.get(node, 0.0) if attribute is None else self._attributes[attribute])
