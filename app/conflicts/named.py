@@ -184,7 +184,7 @@ def without_verdict(case: Case, name: str, value: InvariantValue) -> WishVerdict
     text = str(value)
     gone = Exclusions.of(as_list(value), vocabulary())
     named = {phrase(one) for field in ("with", "skill") if case.asked(field) for one in case.invariants.listed(field)}
-    left = [*_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
+    left = [*_people_of(case, gone), *_gems_of(case, gone), *_passives_of(case, gone), *_items_of(case, gone)]
     found = [(what, way) for what, way in left if phrase(what) not in named]
     if not found:
         return _nothing_of_it(case, text, gone)
@@ -203,6 +203,13 @@ def _nothing_of_it(case: Case, text: str, gone: Exclusions) -> WishVerdict:
 
 
 Ruled = tuple[str, Suggestion]
+
+
+def _people_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:
+    """Yield the class and the ascendancy where they were ruled out."""
+    for name in (case.blueprint.class_name, case.blueprint.ascendancy):
+        if name in gone.people:
+            yield name, advice("another_class", _ASCENDANCY, Demand.OTHER_SKILL, f"anything but {name}")
 
 
 def _gems_of(case: Case, gone: Exclusions) -> Iterator[Ruled]:

@@ -236,7 +236,19 @@ _STACKS = {
     "intelligence_stacking": _stacked(Attribute.INTELLIGENCE),
     **{f"{one}_stacking": _largest(f"{one}_stacking", *others, times=times) for one, others, times in _POOLS},
 }
-_MAIN = ("totem", "ballista", "grenade", "slam", "projectile", "melee", "channelling", "spell", "attack", "area")
+_MAIN = (
+    "totem",
+    "ballista",
+    "grenade",
+    "slam",
+    "plant",
+    "projectile",
+    "melee",
+    "channelling",
+    "spell",
+    "attack",
+    "area",
+)
 _SHAPES = ("shapeshift", "bear", "wolf", "wyvern")
 _BESIDE = ("warcry", "herald", "curse", "mark", "aura", "banner", "companion", "concoction")
 

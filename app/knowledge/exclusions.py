@@ -51,13 +51,15 @@ def grants(skill: GemFact, bases: Iterable[BaseFact]) -> list[BaseFact]:
 class Exclusions:
     """Excluded things: the words as written, the kinds of thing and the weapons they stand for.
 
-    `loose` are words that stand for no kind: they are looked for in names ("zombies" is in Raise Zombie).
+    `loose` are words that stand for no kind: they are looked for in names ("zombies" is in Raise Zombie). `people` are
+    classes and ascendancies.
     """
 
     written: frozenset[str]
     terms: frozenset[str]
     weapons: frozenset[str]
     loose: frozenset[str]
+    people: frozenset[str]
 
     @classmethod
     def of(cls, words: Iterable[str], vocabulary: Vocabulary) -> Exclusions:
@@ -66,7 +68,8 @@ class Exclusions:
         terms = _canonical(written, vocabulary.exclusions)
         weapons = _canonical(written, vocabulary.weapons)
         loose = {word for word in written if not _canonical({word}, vocabulary.exclusions | vocabulary.weapons)}
-        return cls(written, terms, weapons, frozenset(loose))
+        people = _canonical(written, {**vocabulary.classes, **vocabulary.ascendancies})
+        return cls(written, terms, weapons, frozenset(loose), people)
 
     def gem(self, gem: GemFact) -> bool:
         """Say whether the gem is excluded: by name or a word of it, by one of its tags, or because it takes Spirit."""

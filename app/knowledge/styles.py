@@ -11,7 +11,8 @@ from app.model.stats import MOVEMENT
 OF_MAIN_SKILL = frozenset(
     {
         "attack", "ballista", "bear", "bleed", "channelling", "companion", "critical", "damage_over_time", "grenade",
-        "ignite", "melee", "minion", "poison", "projectile", "shapeshift", "slam", "spell", "totem", "wolf", "wyvern",
+        "ignite", "melee", "minion", "plant", "poison", "projectile", "shapeshift", "slam", "spell", "totem", "wolf",
+        "wyvern",
     }
 )  # fmt: skip
 """Styles that the main skill has or has not; the others are about the rest of the build."""

@@ -34,7 +34,7 @@ _NEEDS_MANA = ("Mind Over Matter", "Eldritch Battery", "Archmage")
 
 def without_excluded(draft: Draft, reading: PromptReading, words: Vocabulary) -> PromptReading:
     """Return the reading without wishes for what is ruled out in the same prompt; the draft says so."""
-    excluded = Exclusions.of([span.phrase for span in reading.exclusions], words)
+    excluded = reading.ruled_out(words)
     ruled_out = excluded.written | excluded.terms | {phrase(word) for word in excluded.weapons}
     spans: list[Span] = []
     for span in reading.spans:

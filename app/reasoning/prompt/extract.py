@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 
 from app.engine.base import Engine
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.values import Unusable, closest, known_to, value_of
-from app.knowledge.vocabulary import preferences, vocabulary
+from app.knowledge.vocabulary import Vocabulary, preferences, vocabulary
 from app.knowledge.words import phrase
 from app.model.constraints import INVARIANTS, Invariant, InvariantSet, as_list
 from app.model.record import BuildRequest
@@ -77,7 +77,7 @@ def extract_from(
     for one in known:
         draft.put(one.field, one.value, one.provenance, one.reason, one.words)
     settle_demands(draft, reading)
-    _unknown_name(draft, reading, catalogue)
+    _unknown_name(draft, reading, catalogue, lexicon.vocabulary)
     Identity(draft, reading, catalogue, lexicon.vocabulary, preferences()).settle()
     settle_contradictions(draft, reading, catalogue, lexicon.vocabulary)
     quoted = {word for one in known for text in one.words for word in phrase(text).split()}
@@ -89,14 +89,15 @@ def extract_from(
     return draft.finish()
 
 
-def _unknown_name(draft: Draft, reading: PromptReading, catalogue: Catalogue) -> None:
+def _unknown_name(draft: Draft, reading: PromptReading, catalogue: Catalogue, words: Vocabulary) -> None:
     """Ask about a name that we do not know when it seems to be what the prompt is about."""
     named = {field for span in reading.spans for field, _ in span.meanings} | set(draft.values)
     anything = named & {*_WHO, "foreign", "hint:class"}
+    unwanted = reading.ruled_out(words).people
     subject = _subject(reading)
     if subject is None:
         if not anything and not named & {"damage_type", "style", "weapon"}:
-            _ask_for_anything(draft, catalogue)
+            _ask_for_anything(draft, catalogue, unwanted)
         return
     names = [*(c.name for c in catalogue.classes), *(a for c in catalogue.classes for a in c.ascendancies)]
     skills = sorted({gem.name for gem in catalogue.active if gem.colour})
@@ -104,7 +105,7 @@ def _unknown_name(draft: Draft, reading: PromptReading, catalogue: Catalogue) ->
     if best is None or best[1] < _CLOSE_ENOUGH or len(subject) < 4:
         draft.assume(f'I do not know "{subject}", so I left it aside.')
         if not anything:
-            _ask_for_anything(draft, catalogue)
+            _ask_for_anything(draft, catalogue, unwanted)
         return
     assumed = best[0] if not anything else "what else you wrote"
     field = "skill" if best[0] in skills else "ascendancy" if catalogue.class_of(best[0]) else "class"
@@ -131,9 +132,10 @@ def _subject(reading: PromptReading) -> str | None:
     return None
 
 
-def _ask_for_anything(draft: Draft, catalogue: Catalogue) -> None:
-    options = [fact.name for fact in catalogue.classes]
+def _ask_for_anything(draft: Draft, catalogue: Catalogue, unwanted: Set[str]) -> None:
+    every = [fact.name for fact in catalogue.classes]
+    options = [name for name in every if name not in unwanted] or every
     text = "I found no class, skill or damage type in that. What do you want to play?"
     default = preferences().default_class
-    known = default if catalogue.class_named(default) else options[0]
+    known = default if default in options else options[0]
     draft.ask(Weight.NOTHING_UNDERSTOOD, "class", text, options, known)

@@ -29,6 +29,7 @@ _BEHIND_EARLY = re.compile(
     r"(?:early|at first|first|until|till|while levell?ing|(?:for|during) (?:the )?(?:levell?ing|campaign|acts|start))\b"
 )
 
+_BEGUN_WITH = ("str", "dex", "int")
 _OR = frozenset({"or", "vs", "versus", "oder", "ou"})
 _EITHER = _OR | {"either", "maybe", "perhaps", "even", "rather", "the", "a"}
 """Words between skills, or ascendancies, of which one is wanted."""
@@ -53,6 +54,7 @@ class Identity:
         self._catalogue = catalogue
         self._taste = taste
         self._foreign = [(words.foreign[text], span) for text, span in reading.of("foreign")]
+        self._unwanted = reading.ruled_out(words).people
 
     def settle(self) -> None:
         """Settle skill, ascendancy, class and damage type."""
@@ -174,8 +176,7 @@ class Identity:
             fact = self._catalogue.class_named(entry.class_name or "")
             if entry.is_ == "skill" or fact is None:
                 continue
-            reason = f'"{span.quote}" does not exist in Path of Exile 2; this comes closest'
-            self._draft.infer("class", fact.name, reason)
+            self._points_to(fact.name, f'"{span.quote}" does not exist in Path of Exile 2; this comes closest')
             answer = [name for name in (fact.name, entry.ascendancy) if name]
             options = list(dict.fromkeys([" ".join(answer), *(c.name for c in self._catalogue.classes)]))[:5]
             text = f'"{span.quote}" is not a class or ascendancy of Path of Exile 2. Which one do you mean?'
@@ -187,8 +188,19 @@ class Identity:
 
     def _class_from_hint(self, field: str) -> None:
         for name, span in self._reading.of(f"hint:{field}"):
-            if fact := self._catalogue.class_named(name):
-                self._draft.infer("class", fact.name, f'"{span.quote}" points to it')
+            self._points_to(name, f'"{span.quote}" points to it')
+
+    def _points_to(self, name: str, reason: str) -> None:
+        """Take the class that something points to; in place of one that is ruled out, what begins nearest to it."""
+        fact = self._catalogue.class_named(name)
+        others = [one for one in self._catalogue.classes if one.name not in self._unwanted]
+        if fact is not None and fact.name in self._unwanted and others:
+            begun = fact.attributes
+            far = [sum(abs(one.attributes.get(a, 0) - begun.get(a, 0)) for a in _BEGUN_WITH) for one in others]
+            reason = f"the {fact.name} is ruled out, and it begins nearest to that"
+            fact = min(zip(far, others, strict=True), key=lambda pair: (pair[0], pair[1].name))[1]
+        if fact is not None:
+            self._draft.infer("class", fact.name, reason)
 
     def _class_from_play(self) -> None:
         """Take the class that usually plays the skill, weapon, style, damage type or defence that was named."""
@@ -203,8 +215,10 @@ class Identity:
         self._class_from_table("damage_type", "defence")
         self._class_from_hint("fallback_class")
         if not self._draft.has("class"):
-            known = self._catalogue.class_named(self._taste.default_class) or self._catalogue.classes[0]
-            self._draft.put("class", known.name, Provenance.DEFAULT, "no class was named, and nothing points to one")
+            known = self._catalogue.class_named(self._taste.default_class)
+            named = [*([known] if known is not None else []), *self._catalogue.classes]
+            taken = next((fact.name for fact in named if fact.name not in self._unwanted), named[0].name)
+            self._draft.put("class", taken, Provenance.DEFAULT, "no class was named, and nothing points to one")
 
     def _gems(self, field: str) -> list[GemFact]:
         return [gem for name in as_list(self._draft.get(field)) if (gem := self._catalogue.skill(name))]
@@ -212,14 +226,14 @@ class Identity:
     def _class_of(self, gems: Iterable[GemFact]) -> None:
         for gem in gems:
             if name := self.class_for_skill(gem):
-                self._draft.infer("class", name, f"it usually plays {gem.name}")
+                self._points_to(name, f"it usually plays {gem.name}")
 
     def _class_from_table(self, *fields: str) -> None:
         for field in fields:
             table: dict[str, str] = getattr(self._taste, f"class_for_{field}")
             value = next((one for one in as_list(self._draft.get(field)) if one in table), "")
-            if value and self._catalogue.class_named(table[value]):
-                self._draft.infer("class", table[value], f"it usually plays {value.replace('_', ' ').lower()}")
+            if value:
+                self._points_to(table[value], f"it usually plays {value.replace('_', ' ').lower()}")
 
     def class_for_skill(self, gem: GemFact) -> str | None:
         """Return the class that lists the skill first, uses its weapon alone, or shares its attribute."""

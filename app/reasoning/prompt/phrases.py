@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
 
+from app.knowledge.exclusions import Exclusions
+from app.knowledge.vocabulary import Vocabulary
 from app.knowledge.words import Word, phrase
 from app.reasoning.prompt.lexicon import LESS, Lexicon, guesses
 from app.reasoning.prompt.page import Page, Span
@@ -75,6 +77,10 @@ class PromptReading:
     def of(self, field_name: str) -> list[tuple[str, Span]]:
         """Return the values found for a field, each with where it was found."""
         return [(value, span) for span in self.spans for name, value in span.meanings if name == field_name]
+
+    def ruled_out(self, words: Vocabulary) -> Exclusions:
+        """Return what is not to be there."""
+        return Exclusions.of([span.phrase for span in self.exclusions], words)
 
     def without(self, misread: Collection[tuple[str, str]]) -> PromptReading:
         """Return the reading without these values, by field and comparable value."""

@@ -43,7 +43,7 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
 
     def gather(self, brief: Brief) -> list[Discovery]:
         """Return the ascendancies of the class."""
-        own = brief.class_fact.ascendancies
+        own = brief.open_ascendancies
         text = f"The {brief.class_fact.name} can become {', '.join(own)}."
         return [self.discovery(text, "classes"), *told_of_race(brief, self.name)]
 
@@ -52,7 +52,7 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         asked = brief.ascendancies
         fact = brief.class_fact
         wanted = _wanted(brief)
-        options = [_option(brief, name, wanted) for name in fact.ascendancies]
+        options = [_option(brief, name, wanted) for name in brief.open_ascendancies]
         options.sort(key=lambda option: (option.name not in asked, -(option.score or 0.0), option.name))
         options = ascendancies_measured_first(brief, options)
         if not options or (brief.demands.floors.ascendancy_points == 0 and not asked):
@@ -81,11 +81,13 @@ class AscendancyQuestion(QuestionKind[AscendancyAnswer]):
         if answer.ascendancy is None:
             if isinstance(usual.choice, AscendancyChoice) and usual.choice.ascendancy is None:
                 return usual.name, usual.choice
-            raise LlmBadOutput(f"the level allows an ascendancy: one of {', '.join(fact.ascendancies)}")
+            raise LlmBadOutput(f"the level allows an ascendancy: one of {', '.join(brief.open_ascendancies)}")
         known = by_phrase(fact.ascendancies, fact.ascendancies)
         found = named(answer.ascendancy, known, f"ascendancy of the {fact.name}")
         if brief.explicit("ascendancy") and brief.ascendancies and found not in brief.ascendancies:
             raise LlmBadOutput(f"the user asked for {' or '.join(brief.ascendancies)}")
+        if found not in brief.open_ascendancies:
+            raise LlmBadOutput(f"the user ruled {found} out")
         own = [n for n in brief.nodes if n.ascendancy == found and n.kind in ("notable", "keystone")]
         passives = by_phrase(own, (node.name for node in own))
         wanted = [named(text, passives, f"passive of the {found}").id for text in answer.notables]

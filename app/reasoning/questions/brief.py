@@ -104,6 +104,12 @@ class Brief:
         """The ascendancies of the class of which one was asked for; empty where it is open."""
         return [name for name in self.listed("ascendancy") if name in self.class_fact.ascendancies]
 
+    @cached_property
+    def open_ascendancies(self) -> list[str]:
+        """The ascendancies of the class that are not ruled out; all of them where none is left."""
+        every = self.class_fact.ascendancies
+        return [name for name in every if name not in self.exclusions.people] or every
+
     def listed(self, field: str) -> list[str]:
         """Return a constraint of one or several words as a list of words."""
         return self.invariants.listed(field)

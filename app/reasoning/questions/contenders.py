@@ -66,7 +66,7 @@ def _ascendancies(brief: Brief) -> list[AscendancyChoice]:
     assert decision is not None, "it was answered"
     first = decision.choice
     assert isinstance(first, AscendancyChoice)
-    named = brief.ascendancies if brief.explicit("ascendancy") else brief.class_fact.ascendancies
+    named = brief.ascendancies if brief.explicit("ascendancy") else brief.open_ascendancies
     others = [option.choice for option in decision.alternatives] if brief.demands.floors.ascendancy_points > 0 else []
     return [first, *(one for one in others if isinstance(one, AscendancyChoice) and one.ascendancy in named)]
 

@@ -233,6 +233,9 @@ def test_a_gem_that_is_switched_off_is_not_there(case: MakeCase) -> None:
         ("burning nature", "Burning Nature", Q.DAMAGE_SCALING),
         ("uniques", "Ghostwrithe", Q.STAT_REQUIREMENTS),
         ("sceptres", "Rattling Sceptre", Q.STAT_REQUIREMENTS),
+        ("sorc", "Sorceress", Q.ASCENDANCY),
+        ("stormweaver", "Stormweaver", Q.ASCENDANCY),
+        ("witch", None, None),
         ("totems", None, None),
         ("bows", None, None),
     ],
@@ -247,7 +250,7 @@ def test_what_was_ruled_out(case: MakeCase, word: str, left: str | None, questio
         GearItem(slot="Body Armour", base="Tattered Robe", rarity="UNIQUE", title="Ghostwrithe"),
     ]
     robe = BaseFact(name="Tattered Robe", type="Body Armour")
-    build = {"groups": groups, "nodes": [PassiveNode(id=2)]}
+    build = {"groups": groups, "nodes": [PassiveNode(id=2)], "class_name": "Sorceress", "ascendancy": "Stormweaver"}
     built = wishing(case, wish("exclude", [word], f"no {word}"), items=items, bases=[SCEPTRE, robe], blueprint=build)
     found = only(built)
     assert (found.state, found.reached) == ((UNMET, left) if left else (MET, "nothing of it"))

@@ -134,6 +134,28 @@ async def test_of_several_ascendancies_that_were_named_each_is_raced_and_no_othe
         QUESTIONS[Q.ASCENDANCY].settle(AscendancyAnswer.model_validate(answer), brief, chosen)
 
 
+async def test_an_ascendancy_that_was_ruled_out_is_not_taken(world: FactsEngine) -> None:
+    free = decision(await plan("sorceress with arc", world), Q.ASCENDANCY)
+    prompt = f"sorceress with arc, but not a {free.name}"
+    ctx = await plan(prompt, world)
+    chosen = decision(ctx, Q.ASCENDANCY)
+    named = {free.name, *(option.name for option in free.alternatives)}
+    assert {chosen.name, *(option.name for option in chosen.alternatives)} == named - {free.name}
+    started = await RulesReasoner().contenders(ctx, 16)
+    assert free.name not in {one.ascendancy for own in started for one in own.ascendancies}
+    answer = {"class": "Sorceress", "ascendancy": free.name, "reason": "it fits", "rejected": []}
+    with pytest.raises(LlmBadOutput, match=f"ruled {free.name} out"):
+        brief = await Brief.of(ctx, bases=True, nodes=True)
+        QUESTIONS[Q.ASCENDANCY].settle(AscendancyAnswer.model_validate(answer), brief, chosen)
+
+
+async def test_where_every_ascendancy_is_ruled_out_one_is_taken_all_the_same(world: FactsEngine) -> None:
+    """And validation tells that it was ruled out."""
+    every = (await Brief.of(await plan("sorceress", world))).class_fact.ascendancies
+    chosen = decision(await plan(f"sorceress with arc, no {', no '.join(every)}", world), Q.ASCENDANCY)
+    assert chosen.name in every
+
+
 async def test_every_way_that_is_raced_is_of_all_kinds_that_were_asked_for() -> None:
     """Found with "druid shapeshift bear": the two bears left the race early, and a wolf won it."""
     facts = small_facts()
