@@ -33,6 +33,13 @@ _LOSS = re.compile(
     r"(?:\s+(?:of )?(?:the |my |its )?\w+)?(?:\s+lost)?",
     re.I,
 )
+_NO_MORE_THAN = re.compile(
+    r"\b(?:without|not|never|don'?t|do not)(?: want to)? (?:los(?:e|ing)|drop(?:ping)?|sacrific\w+|giv(?:e|ing) up)"
+    rf" (?:more|over)(?: than)? (?={_PERCENT})",
+    re.I,
+)
+"""What may be lost is said, and how much of it: nothing stays as it is."""
+_WITHOUT = re.compile(r"\bw/o\b", re.I)
 _GAIN = re.compile(
     rf"{_PERCENT}\s*(?:\w+\s+)?(?:more|better|higher|extra|tankier)|\bby\s+{_PERCENT.replace('number', 'by')}"
     rf"|(?:\+\s?|\b(?:add|gain|get)\s+){_PERCENT.replace('number', 'plus')}(?=\s*(?:dps|damage|dmg|ehp|effective)\b)",
@@ -78,7 +85,7 @@ _SOUGHT = re.compile(
     rf" (?P<what>(?:{PLACE})(?:(?:,| and|, and| or| &) (?:my |the |better |new )*(?:{PLACE}))*)"
     r"(?: (?:with|for|by|to) (?:something|anything|an?|another|others?|some|new|different|better)"
     r"(?: (?:better|else|ones?))?)?"
-    r"(?=$|[.,;!?]| (?:and|but|please|with|for|so|because|only|that|to|plz|pls|now|first)\b)",
+    r"(?: only)?(?=$|[.,;!?]| (?:and|but|please|with|for|so|because|that|to|plz|pls|now|first)\b)",
     re.I,
 )
 """What is looked for anew and nothing else: "better boots", "upgrade my weapon"."""
@@ -142,6 +149,12 @@ _DEAR = re.compile(
     re.I,
 )
 """What is not to be had: it is ruled out."""
+_REPLACED = re.compile(
+    r"\b(?:replace|swap)(?: out)? (?:(?:my|the|this|that) )?(?P<old>[a-z][a-z' ]{2,40}?)"
+    r"(?=$|[.,;!?]| (?:because|since|please|pls|plz|it'?s|is|and|but)\b)",
+    re.I,
+)
+"""A thing that is to go, and nothing said of what comes instead."""
 _COUNTED = re.compile(
     r"\b(?:one|two|three|four|five|\d{1,2}) (?:(?:new|more|other) )?(?:items?|slots?|gems?|supports?|jewels?)\b", re.I
 )
@@ -197,11 +210,12 @@ _WISHES = (_LIFE, _DAMAGE, _SUSTAIN, _REPAIR, _RESISTANCE, _GAIN, _LOSS)
 def read_refinement(prompt: str) -> RefineReading:
     """Return what the prompt wishes and locks; without a wish everything may become better."""
     text = " ".join(prompt.replace("\u2019", "'").split())  # the patterns look ahead over white space, again and again
+    text = _NO_MORE_THAN.sub("lose at most ", _WITHOUT.sub("without", text))
     unharmed = " ".join(m.group() for m in _UNHARMED.finditer(text))
     text = _ALONE.sub(r"only change \g<alone>\g<free>", with_keeps(_UNHARMED.sub(" ", text)))
     text = as_more(_POOR.sub(r"better \g<what>", _PLUS.sub(r"\g<amount> more ", text)))
     text = _exchanged(_DEAR.sub(lambda m: f"without {m['what'] or m['other']}", text))
-    text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", text))
+    text = _KEEPS.sub(_as_wish, _DROPPED.sub("remove ", _REPLACED.sub(_gone, text)))
     only, kept = list(_ONLY.finditer(text)), list(_KEEPS.finditer(_ONLY.sub(" ", text)))
     rest = _KEEPS.sub(" ", _ONLY.sub(" ", text))
     other = {m["what"].casefold(): m.group() for m in _OTHER.finditer(rest)}
@@ -234,6 +248,13 @@ def read_refinement(prompt: str) -> RefineReading:
         other=other,
         more=more,
     )
+
+
+def _gone(replaced: re.Match[str]) -> str:
+    """Return what is replaced as ruled out, but for what is looked for anew in its place, and what only costs much."""
+    old = replaced["old"]
+    is_kind = names_part(old) or _REPLACEABLE.search(old) or re.search(r"expensive|pric|cost|cheap|old|weak|bad", old)
+    return replaced.group() if is_kind else f"without {old}"
 
 
 def _as_wish(kept: re.Match[str]) -> str:

@@ -23,6 +23,7 @@ EVERYTHING_BUT_JEWELS = sorted(set(Part) - {Part.JEWELS})
         ("cap my resistances", "resistances"),
         ("fix my resistances", "resistances"),
         ("fix my mana", "sustain"),
+        ("make it tankier without losing more than 10% dps", "survivability"),
         ("recover mana faster", "sustain"),
         ("I always run oom", "sustain"),
         ("fix it", "repair"),
@@ -217,6 +218,9 @@ def test_what_is_kept_is_not_read_as_a_wish() -> None:
         ("trade some damage for survivability", 0.15, 0.2),
         ("maximum dps no matter what", 0.15, 0.5),
         ("more damage, defence doesn't matter, lose at most 30% ehp", 0.15, 0.3),
+        ("make it tankier without losing more than 10% dps", 0.15, 0.1),
+        ("more damage but don't lose more than 8 % ehp", 0.15, 0.08),
+        ("w/o losing life, more dps", 0.15, 0.01),
     ],
 )
 def test_how_much(prompt: str, gain: float, loss: float) -> None:
@@ -246,6 +250,10 @@ def test_how_much(prompt: str, gain: float, loss: float) -> None:
         ("drop the mana cost to 30", "drop the mana cost to 30"),
         ("keep Grim Feast", "use Grim Feast"),
         ("Headhunter is too expensive", "without Headhunter"),
+        ("replace Headhunter, too expensive", "without Headhunter, too expensive"),
+        ("swap out Grim Feast", "without Grim Feast"),
+        ("replace the expensive uniques", "replace the expensive uniques"),
+        ("optimize jewels only", ""),
         ("I don't have Headhunter", "without Headhunter"),
         ("I cannot afford Mageblood and want a rare belt", "without Mageblood and want a rare belt"),
         ("gear is too expensive", "gear is too expensive"),
