@@ -28,7 +28,7 @@ _COUNTED = re.compile(r"\b(?:\d{1,2}|one|two|three|four|five) (?:buttons?|skills
 _OTHERS = re.compile(
     r"\b(?:(?:my|our) (?:friend|buddy|mate|pal|bro|brother|sister|wife|husband|girlfriend|boyfriend|gf|bf|partner|party"
     r"|group|team|duo)s? (?:already |always |also |just )?(?:is|are|has|have|plays?|playing|mains?|runs?|running)"
-    r"|(?:he|she|they) (?:plays?|mains?|is playing|are playing))\b"
+    r"|(?:he|she|they|everyone|everybody|people)(?: else)? (?:plays?|mains?|runs?|is playing|are playing))\b"
     r"[^,;.!?]{0,40}?(?=$|[,;.!?]| (?:so|but|while|(?:and )?(?:i|we))\b)"
 )
 """What somebody else plays is no wish for this character."""
@@ -46,9 +46,14 @@ _ARTICLES = frozenset(
 _JOINED = frozenset({"or", "nor"})
 _TROUBLE = frozenset({"issue", "issues", "problem", "problems", "trouble", "troubles", "worries", "concerns"})
 _LIKE_EXCLUDED = 85.0
+_PREFERRED, _BEFORE = frozenset({"prefer", "rather", "sooner", "preferably"}), frozenset({"over", "than"})
+_NEAR = 6
+"""How many words before "over" or "than" may say that what follows is liked less ("I prefer bows over crossbows")."""
 _LONGEST_LIST = 20
 """How many things between commas are looked over for the "or" that says that all of them are excluded."""
 
+_SPENT = frozenset({"gear", "budget"})
+"""What somebody does without asks for less of it, or for nothing ("doesn't need perfect gear"): it is no thing."""
 _CHEAP = (("gear", "starter"), ("budget", "low"))
 """What somebody asks for who wants nothing dear."""
 _MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
@@ -119,7 +124,7 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     targets = read_targets(page)
     exclusions = _exclusions(page)
     dear = [one for one in exclusions if ("budget", "high") in page.lexicon.terms.get(one.phrase, ())]
-    exclusions = [one for one in exclusions if one not in dear]
+    exclusions = [one for one in exclusions if not {f for f, _ in page.lexicon.terms.get(one.phrase, ())} & _SPENT]
     spans = [*budget, *(replace(one, meanings=_CHEAP) for one in dear), *_phrases(page)]
     for start, end in _free_places(page, _COUNTED):
         page.strange.update(range(start, end))
@@ -182,15 +187,24 @@ def _exclusions(page: Page) -> list[Span]:
     i = 0
     while i < len(page.words):
         whole = page.longest(i, page.lexicon.terms)
-        end = page.longest(i, page.lexicon.vocabulary.negations)
+        liked_less = _is_liked_less(page, i)
+        end = i + 1 if liked_less else page.longest(i, page.lexicon.vocabulary.negations)
         if end == i or whole > end:
             found += _lacking(page, i)
             i = max(whole, i + 1)
             continue
         spans = _excluded(page, i, end)
-        found += spans
+        found += [] if liked_less else spans  # it is no wish, and need not stay out
         i = max(end, spans[-1].end if spans else end)
     return found
+
+
+def _is_liked_less(page: Page, at: int) -> bool:
+    """Say whether the word says that what follows is liked less than what was named before it."""
+    if page.words[at].text not in _BEFORE:
+        return False
+    before = next((i for i in range(at - 2, max(-1, at - _NEAR), -1) if page.words[i].text in _PREFERRED), None)
+    return before is not None and not any(page.breaks(i, i + 1) for i in range(before, at))
 
 
 def _lacking(page: Page, at: int) -> list[Span]:

@@ -144,8 +144,8 @@ async def test_an_ascendancy_that_was_ruled_out_is_not_taken(world: FactsEngine)
     started = await RulesReasoner().contenders(ctx, 16)
     assert free.name not in {one.ascendancy for own in started for one in own.ascendancies}
     answer = {"class": "Sorceress", "ascendancy": free.name, "reason": "it fits", "rejected": []}
+    brief = await Brief.of(ctx, bases=True, nodes=True)
     with pytest.raises(LlmBadOutput, match=f"ruled {free.name} out"):
-        brief = await Brief.of(ctx, bases=True, nodes=True)
         QUESTIONS[Q.ASCENDANCY].settle(AscendancyAnswer.model_validate(answer), brief, chosen)
 
 
