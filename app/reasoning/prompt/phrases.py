@@ -52,14 +52,18 @@ _NEAR = 6
 _LONGEST_LIST = 20
 """How many things between commas are looked over for the "or" that says that all of them are excluded."""
 
-_SPENT = frozenset({"gear", "budget"})
-"""What somebody does without asks for less of it, or for nothing ("doesn't need perfect gear"): it is no thing."""
 _CHEAP = (("gear", "starter"), ("budget", "low"))
 """What somebody asks for who wants nothing dear."""
+_NO_THINGS = frozenset({"gear", "budget", "goal"})
+"""Who does without them leaves nothing out: "doesn't need perfect gear" is no wish, "no bossing" one for maps."""
+_BOSSING, _MAPPING = ("goal", "bossing"), ("goal", "mapping")
+_INSTEAD = {("budget", "high"): _CHEAP, _BOSSING: (_MAPPING,), _MAPPING: (_BOSSING,)}
+"""What is asked for by who does without."""
 _MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
 _ABOUT = frozenset(
-    {"about", "around", "roughly", "of", "is", "under", "below", "up", "to", "at", "most", "max", "maximum"}
-)
+    {"about", "around", "roughly", "of", "is", "under", "below", "up", "to", "at", "most", "max", "maximum", "maybe",
+     "perhaps", "probably", "like", "approx", "approximately", "circa", "only", "just"}
+)  # fmt: skip
 """Words between "budget" and its amount."""
 
 
@@ -123,9 +127,8 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     budget = _budget(page)
     targets = read_targets(page)
     exclusions = _exclusions(page)
-    dear = [one for one in exclusions if ("budget", "high") in page.lexicon.terms.get(one.phrase, ())]
-    exclusions = [one for one in exclusions if not {f for f, _ in page.lexicon.terms.get(one.phrase, ())} & _SPENT]
-    spans = [*budget, *(replace(one, meanings=_CHEAP) for one in dear), *_phrases(page)]
+    exclusions, instead = _things_and_others(page, exclusions)
+    spans = [*budget, *instead, *_phrases(page)]
     for start, end in _free_places(page, _COUNTED):
         page.strange.update(range(start, end))
     free = [word.text for i, word in enumerate(page.words) if i not in page.used]
@@ -171,7 +174,7 @@ def _budget(page: Page) -> list[Span]:
         before = start
         while before and page.words[before - 1].text in _ABOUT:
             before -= 1
-        if before and page.words[before - 1].text == "budget":
+        if before and page.words[before - 1].text == "budget" and not page.breaks(before - 1, before):
             start = before - 1
         if end < len(page.words) and page.words[end].text == "budget":
             end += 1
@@ -197,6 +200,14 @@ def _exclusions(page: Page) -> list[Span]:
         found += [] if liked_less else spans  # it is no wish, and need not stay out
         i = max(end, spans[-1].end if spans else end)
     return found
+
+
+def _things_and_others(page: Page, excluded: list[Span]) -> tuple[list[Span], list[Span]]:
+    """Return what can be left out, and of what is no thing what is asked for by who does without."""
+    meant = [(one, page.lexicon.terms.get(one.phrase, ())) for one in excluded]
+    things = [one for one, meanings in meant if not {field for field, _ in meanings} & _NO_THINGS]
+    instead = [replace(one, meanings=_INSTEAD[own]) for one, meanings in meant for own in meanings if own in _INSTEAD]
+    return things, instead
 
 
 def _is_liked_less(page: Page, at: int) -> bool:
