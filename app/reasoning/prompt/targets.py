@@ -15,7 +15,8 @@ from app.model.demands import ELEMENTAL_RESISTANCE_CAP
 from app.reasoning.prompt.page import Page, Span
 
 _NUMBER = re.compile(
-    r"(?<![a-z0-9])(?<![0-9][.,])(?P<before>(?:\d{1,3} ?%? ?/ ?){1,3}|\d+(?:[.,]\d+)? ?k? ?(?:-|to) ?)?" + QUANTITY
+    r"(?<![a-z0-9])(?<![0-9][.,])(?P<before>(?:\d{1,3} ?%? ?/ ?){1,3}|\d+(?:[.,]\d+)? ?k? ?(?:-|to) ?"
+    r"|between \d+(?:[.,]\d+)? ?k? ?%? and )?" + QUANTITY
 )
 _RATE = re.compile(r" ?(?:/ ?s(?:ec(?:ond)?)?|(?:per|a|each) (?:sec(?:ond)?|cast|use|attack)|p/?s)\b")
 _MOST = re.compile(
@@ -51,6 +52,9 @@ _HIT_OF = dict.fromkeys(("fire", "cold", "lightning", "ele", "elemental"), "elem
     "phys": "physical_hit", "physical": "physical_hit", "chaos": "chaos_hit"
 }  # fmt: skip
 _SHORT_ELEMENTS = {one: one for one in _ELEMENTS} | {"light": "lightning", "lite": "lightning"}
+_CHAOS = "chaos_resistance"
+_OF_DAMAGE = frozenset({"damage", "dmg", "dps", "dot", "orbs", "orb"})
+"""Words that say that a number before an element is no resistance."""
 _LEFT_OVER = frozenset({"free", "unused", "left", "leftover", "spare"})
 """Words behind a figure that somebody has and does not ask for ("30 spirit left")."""
 _NEAR = 6
@@ -97,7 +101,7 @@ def read_targets(page: Page) -> list[Target]:
         if page.free(amount.start, amount.end):
             following = amounts[i + 1].start if i + 1 < len(amounts) else len(page.words)
             before = amounts[i - 1].end if i else 0
-            found += _asked(page, amount, before, following)
+            found += _another_resistance(page, amount, found) or _asked(page, amount, before, following)
     return [*found, *_worded(page)]
 
 
@@ -114,6 +118,26 @@ def _amounts(page: Page) -> Iterator[_Amount]:
             value = min(value, number_of(low, match["times"] or ("k" if "k" in before else None)))
         if end > start and value > 0:
             yield _Amount(start, end, value, match["percent"] is not None, parts)
+
+
+def _another_resistance(page: Page, amount: _Amount, found: list[Target]) -> list[Target]:
+    """Read "50 chaos" and "chaos 50" behind a resistance ("75% ele res, 50 chaos"), unless damage is said to be meant.
+
+    Nothing but a comma or an "and" may stand between.
+    """
+    if not found or not found[-1].name.endswith(("_resistance", "_resistances")) or not _can_be(_CHAOS, amount):
+        return []
+    texts = [word.text for word in page.words]
+    at = found[-1].span.end
+    at += texts[at : at + 1] == ["and"]
+    element, end = (amount.end, amount.end + 1) if amount.start == at else (at, amount.end)
+    if amount.start not in (at, at + 1) or not page.free(at, end) or texts[element] not in _SHORT_ELEMENTS:
+        return []
+    behind = texts[end] if end < len(texts) else ""
+    if behind in _OF_DAMAGE or behind in page.lexicon.targets:
+        return []
+    page.take(at, end)
+    return [Target(f"{_SHORT_ELEMENTS[texts[element]]}_resistance", amount.value, page.span(at, end))]
 
 
 def _asked(page: Page, amount: _Amount, before: int, following: int) -> list[Target]:
