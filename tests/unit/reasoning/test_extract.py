@@ -24,7 +24,7 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("minions for a witch that can get to endgame on a small budget", {"gear": "starter", "budget": "low"}),
     ("facetank warrior", {"class": "Warrior", "style": "tanky"}),
     ("75% ele res 50 chaos, ranger", {"elemental_resistances": 75.0, "chaos_resistance": 50.0}),
-    (
+    ("all res 75+, chaos 60+, arc", {"elemental_resistances": 75.0, "chaos_resistance": 60.0, "skill": "Arc"}),
         "all res 75+, chaos 60+, arc",
         {"elemental_resistances": 75.0, "chaos_resistance": 60.0, "damage_type": "lightning"},
     ),
