@@ -44,6 +44,7 @@ class Vocabulary(Model):
     hints: dict[str, dict[str, str]]
     skill_aliases: dict[str, str]
     foreign: dict[str, Foreign]
+    immunities: Phrases
     short_names: dict[str, str]
     skill_names: list[str]
     thing_names: list[str]

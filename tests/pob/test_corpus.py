@@ -8,6 +8,8 @@ from app.engine.pob.backend import PobBackend
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.vocabulary import preferences, vocabulary
 from app.knowledge.words import phrase
+from app.model.record import BuildRequest
+from app.reasoning.prompt.extract import extract_from
 from tests.corpus.names import catalogue_of
 from tests.corpus.score import MORE, THIRD, load, scored
 
@@ -44,6 +46,23 @@ def test_what_was_written_when_the_reader_knew_both(known: Catalogue) -> None:
     assert score.silent == []
     assert score.unlisted == []
     assert score.precision >= 0.85, score.lines()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "charms"),
+    [
+        ("freeze immune ranger", ["Thawing Charm"]),
+        ("monk, immune to freeze and shock", ["Thawing Charm", "Grounding Charm"]),
+        ("ranger who can't be poisoned, never bleeding", ["Antidote Charm", "Staunching Charm"]),
+        ("freeze and stun immune ranger", []),
+    ],
+)
+def test_immunity_is_asked_of_a_charm(prompt: str, charms: list[str], known: Catalogue) -> None:
+    found = extract_from(BuildRequest(prompt=prompt), known)
+    assert (found.listed("with"), found.get("style")) == (charms, None)
+    told = [text for text in found.assumptions if "gives immunity for the seconds" in text]
+    assert len(told) == len(charms)
+    assert bool(found.not_understood) is not bool(charms)
 
 
 def test_names_of_the_vocabulary_exist(known: Catalogue) -> None:

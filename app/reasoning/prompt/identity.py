@@ -10,7 +10,7 @@ from app.knowledge.catalogue import Catalogue
 from app.knowledge.gems import ELEMENTS, attributes_of, can_be_main, damage_types_of, is_minion, is_spell
 from app.knowledge.vocabulary import ClassTaste, Foreign, Preferences, Vocabulary
 from app.knowledge.weapons import weapon_words
-from app.knowledge.words import phrase
+from app.knowledge.words import phrase, with_article
 from app.model.constraints import as_list
 from app.model.facts import GemFact
 from app.model.names import Provenance
@@ -22,6 +22,7 @@ _ON_THE_WAY = (
     "{} is for the way there and not in the finished build; skills of the levels on the way are measured, so they may "
     "take another one."
 )
+_FOR_SECONDS = '"{}" is {} here: it gives immunity for the seconds that it works, once the ailment has come.'
 _BEFORE_EARLY = re.compile(
     r"\b(?:levell?(?:ing)?|start(?:ing)?|begin(?:ning)?)(?: (?:up|off|out))? (?:with|as|using|on|in)$"
 )
@@ -54,6 +55,7 @@ class Identity:
         self._catalogue = catalogue
         self._taste = taste
         self._foreign = [(words.foreign[text], span) for text, span in reading.of("foreign")]
+        self._immunities = words.immunities
         self._unwanted = reading.ruled_out(words).people
 
     def settle(self) -> None:
@@ -82,6 +84,7 @@ class Identity:
         things = [pair for pair in self._reading.of("with") if pair[0] not in taken]
         if others or things:
             self._draft.quoted("with", sorted([*others, *things], key=lambda pair: pair[1].start))
+        self._tell_immunities(things)
         if others:
             names = list(dict.fromkeys(name for name, _ in others))
             role = "goes along where it fits" if len(names) == 1 else "go along where they fit"
@@ -98,6 +101,12 @@ class Identity:
                 text = f"This engine does not know {name}. Which skill should it be instead?"
                 assumed = "the skill that fits the rest best"
                 self._draft.ask(Weight.FOREIGN_SKILL, "skill", text, [assumed], assumed)
+
+    def _tell_immunities(self, things: Iterable[tuple[str, Span]]) -> None:
+        """Say what gives the immunity that was asked for, and for how long; who named it knows."""
+        for name, span in things:
+            if name in self._immunities and span.phrase != phrase(name):
+                self._draft.assume(_FOR_SECONDS.format(span.quote, with_article(name)))
 
     def _either(self, named: Sequence[tuple[T, Span]]) -> list[tuple[T, Span]]:
         """Return the first of what is named with those between which the choice is left: "X, Y or Z"."""

@@ -50,7 +50,8 @@ class Lexicon:
             (text, ("missing_thing", name) if (known := known_name(name, catalogue)) is None else ("with", known))
             for text, name in words.short_names.items()
         ]
-        for text, meaning in (*_meanings(words, catalogue), *short, *unknown):
+        immune = _immunities(words, catalogue)
+        for text, meaning in (*_meanings(words, catalogue), *short, *immune, *unknown):
             terms.setdefault(text, {})[meaning] = None
         others = dict(_things(words, catalogue, frozenset(terms)))
         for text, thing in others.items():
@@ -165,6 +166,17 @@ def _resisted(words: Vocabulary) -> Iterator[str]:
         yield from (text for text in words.targets[name] if " " in text)
 
 
+def _immunities(words: Vocabulary, catalogue: Catalogue) -> Iterator[tuple[str, Meaning]]:
+    """Yield what asks for immunity to an ailment, or to two of them, each with what gives it."""
+    known = {name: texts for name, texts in words.immunities.items() if known_name(name, catalogue) is not None}
+    for name, texts in known.items():
+        yield from ((text, ("with", name)) for text in texts)
+    ailments = [(name, texts[0].removesuffix(_IMMUNE)) for name, texts in known.items()]
+    for (one, first), (other, second) in permutations(ailments, 2):
+        for text in (f"immune to {first} and {second}", f"{first} and {second} immune"):
+            yield from ((text, ("with", name)) for name in (one, other))
+
+
 def _lessened(words: Vocabulary) -> Iterator[str]:
     """Yield what asks for less of a way to play: no wish for it, and none that can be met."""
     for texts in words.styles.values():
@@ -178,12 +190,14 @@ def _suffered(words: Vocabulary) -> Iterator[str]:
             yield from (pattern.format(text) for pattern in (*_SUFFERED, *_DIED_OF))
     for one, other in permutations((words.styles[style][0] for style in _INFLICTED), 2):
         yield from (f"{word} to {one} {joint} {other}" for word in ("immune", "immunity") for joint in ("and", "or"))
+        yield from (f"{one} and {other} {word}" for word in ("immune", "immunity"))
     for texts in words.damage_types.values():
         for text in texts:
             yield from (pattern.format(one) for one in (text, f"{text} damage") for pattern in _DIED_OF)
 
 
 LESS = ("less ", "fewer ")
+_IMMUNE = " immune"
 _INFLICTED = ("bleed", "poison", "ignite", "freeze", "chill", "shock", "stun", "curse")
 _SUFFERED = (
     "{} immunity", "{} immune", "immunity to {}", "immune to being {}", "{} resistance", "{} avoidance",

@@ -127,7 +127,9 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     budget = _budget(page)
     targets = read_targets(page)
     exclusions = _exclusions(page)
-    exclusions, instead = _things_and_others(page, exclusions)
+    meant = [(one, page.lexicon.terms.get(one.phrase, ())) for one in exclusions]
+    exclusions = [one for one, meanings in meant if not {field for field, _ in meanings} & _NO_THINGS]
+    instead = [replace(one, meanings=_INSTEAD[own]) for one, meanings in meant for own in meanings if own in _INSTEAD]
     spans = [*budget, *instead, *_phrases(page)]
     for start, end in _free_places(page, _COUNTED):
         page.strange.update(range(start, end))
@@ -200,14 +202,6 @@ def _exclusions(page: Page) -> list[Span]:
         found += [] if liked_less else spans  # it is no wish, and need not stay out
         i = max(end, spans[-1].end if spans else end)
     return found
-
-
-def _things_and_others(page: Page, excluded: list[Span]) -> tuple[list[Span], list[Span]]:
-    """Return what can be left out, and of what is no thing what is asked for by who does without."""
-    meant = [(one, page.lexicon.terms.get(one.phrase, ())) for one in excluded]
-    things = [one for one, meanings in meant if not {field for field, _ in meanings} & _NO_THINGS]
-    instead = [replace(one, meanings=_INSTEAD[own]) for one, meanings in meant for own in meanings if own in _INSTEAD]
-    return things, instead
 
 
 def _is_liked_less(page: Page, at: int) -> bool:
