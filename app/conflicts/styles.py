@@ -237,18 +237,8 @@ _STACKS = {
     **{f"{one}_stacking": _largest(f"{one}_stacking", *others, times=times) for one, others, times in _POOLS},
 }
 _MAIN = (
-    "totem",
-    "ballista",
-    "grenade",
-    "slam",
-    "plant",
-    "projectile",
-    "melee",
-    "channelling",
-    "spell",
-    "attack",
-    "area",
-)
+    "totem", "ballista", "grenade", "slam", "plant", "projectile", "melee", "channelling", "spell", "attack", "area"
+)  # fmt: skip
 _SHAPES = ("shapeshift", "bear", "wolf", "wyvern")
 _BESIDE = ("warcry", "herald", "curse", "mark", "aura", "banner", "companion", "concoction")
 

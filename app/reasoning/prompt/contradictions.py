@@ -26,7 +26,7 @@ from app.reasoning.prompt.draft import Draft
 from app.reasoning.prompt.page import Span
 from app.reasoning.prompt.phrases import PromptReading
 
-_EXCLUDABLE = frozenset({"skill", "with", "damage_type", "style", "weapon", "defence"})
+_EXCLUDABLE = frozenset({"class", "ascendancy", "skill", "with", "damage_type", "style", "weapon", "defence"})
 _CHAOS_INOCULATION, _BLOOD_MAGIC = "Chaos Inoculation", "Blood Magic"
 _NEEDS_LIFE = frozenset({"life_stacking", "low_life"})
 _NEEDS_MANA = ("Mind Over Matter", "Eldritch Battery", "Archmage")
@@ -35,7 +35,7 @@ _NEEDS_MANA = ("Mind Over Matter", "Eldritch Battery", "Archmage")
 def without_excluded(draft: Draft, reading: PromptReading, words: Vocabulary) -> PromptReading:
     """Return the reading without wishes for what is ruled out in the same prompt; the draft says so."""
     excluded = reading.ruled_out(words)
-    ruled_out = excluded.written | excluded.terms | {phrase(word) for word in excluded.weapons}
+    ruled_out = excluded.written | excluded.terms | {phrase(word) for word in excluded.weapons | excluded.people}
     spans: list[Span] = []
     for span in reading.spans:
         kept = tuple(

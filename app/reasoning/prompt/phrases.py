@@ -54,10 +54,11 @@ _LONGEST_LIST = 20
 
 _CHEAP = (("gear", "starter"), ("budget", "low"))
 """What somebody asks for who wants nothing dear."""
-_NO_THINGS = frozenset({"gear", "budget", "goal"})
+_NO_THINGS = frozenset({"gear", "budget", "goal", "hardcore"})
 """Who does without them leaves nothing out: "doesn't need perfect gear" is no wish, "no bossing" one for maps."""
 _BOSSING, _MAPPING = ("goal", "bossing"), ("goal", "mapping")
-_INSTEAD = {("budget", "high"): _CHEAP, _BOSSING: (_MAPPING,), _MAPPING: (_BOSSING,)}
+_HARDCORE, _SOFTCORE = ("hardcore", "true_words"), ("hardcore", "false_words")
+_INSTEAD = {("budget", "high"): _CHEAP, _BOSSING: (_MAPPING,), _MAPPING: (_BOSSING,), _HARDCORE: (_SOFTCORE,)}
 """What is asked for by who does without."""
 _MANY_DIVINES, _FEW_DIVINES = 50.0, 5.0
 _ABOUT = frozenset(

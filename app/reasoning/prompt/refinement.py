@@ -155,6 +155,7 @@ _REPLACED = re.compile(
     re.I,
 )
 """A thing that is to go, and nothing said of what comes instead."""
+_DESCRIBED = re.compile(r"\b(?:expensive|pric\w+|cost\w+|cheap\w*|old|weak|bad)\b", re.I)
 _COUNTED = re.compile(
     r"\b(?:one|two|three|four|five|\d{1,2}) (?:(?:new|more|other) )?(?:items?|slots?|gems?|supports?|jewels?)\b", re.I
 )
@@ -253,7 +254,7 @@ def read_refinement(prompt: str) -> RefineReading:
 def _gone(replaced: re.Match[str]) -> str:
     """Return what is replaced as ruled out, but for what is looked for anew in its place, and what only costs much."""
     old = replaced["old"]
-    is_kind = names_part(old) or _REPLACEABLE.search(old) or re.search(r"expensive|pric|cost|cheap|old|weak|bad", old)
+    is_kind = names_part(old) or _REPLACEABLE.search(old) or _DESCRIBED.search(old)
     return replaced.group() if is_kind else f"without {old}"
 
 

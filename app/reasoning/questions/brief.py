@@ -106,9 +106,9 @@ class Brief:
 
     @cached_property
     def open_ascendancies(self) -> list[str]:
-        """The ascendancies of the class that are not ruled out; all of them where none is left."""
-        every = self.class_fact.ascendancies
-        return [name for name in every if name not in self.exclusions.people] or every
+        """The ascendancies of the class that are not ruled out, or asked for; all of them where none is left."""
+        every, unwanted = self.class_fact.ascendancies, self.exclusions.people.difference(self.ascendancies)
+        return [name for name in every if name not in unwanted] or every
 
     def listed(self, field: str) -> list[str]:
         """Return a constraint of one or several words as a list of words."""

@@ -22,6 +22,8 @@ PROMPTS: list[tuple[str, dict[str, Any]]] = [
     ("everything but minions, witch", {"class": "Witch", "exclude": ["minions"]}),
     ("fire res capped at 80, fireball", {"skill": "Fireball", "fire_resistance": 80.0}),
     ("minions for a witch that can get to endgame on a small budget", {"gear": "starter", "budget": "low"}),
+    ("not for hardcore, ranger", {"class": "Ranger", "hardcore": False, "exclude": None}),
+    ("no chrono, but chronomancer", {"ascendancy": None, "exclude": ["chrono"]}),
     ("facetank warrior", {"class": "Warrior", "style": "tanky"}),
     ("75% ele res 50 chaos, ranger", {"elemental_resistances": 75.0, "chaos_resistance": 50.0}),
     ("all res 75+, chaos 60+, arc", {"elemental_resistances": 75.0, "chaos_resistance": 60.0, "skill": "Arc"}),

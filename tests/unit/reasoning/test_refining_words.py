@@ -253,6 +253,7 @@ def test_how_much(prompt: str, gain: float, loss: float) -> None:
         ("replace Headhunter, too expensive", "without Headhunter, too expensive"),
         ("swap out Grim Feast", "without Grim Feast"),
         ("replace the expensive uniques", "replace the expensive uniques"),
+        ("replace Cold Snap", "without Cold Snap"),
         ("optimize jewels only", ""),
         ("I don't have Headhunter", "without Headhunter"),
         ("I cannot afford Mageblood and want a rare belt", "without Mageblood and want a rare belt"),
