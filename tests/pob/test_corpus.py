@@ -65,6 +65,20 @@ def test_immunity_is_asked_of_a_charm(prompt: str, charms: list[str], known: Cat
     assert bool(found.not_understood) is not bool(charms)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "field", "wished", "ruled_out"),
+    [
+        ("no minions except spectres", "skill", "Summon Spectre", ["minions"]),
+        ("no uniques other than Headhunter, deadeye", "with", ["Headhunter"], ["uniques"]),
+    ],
+)
+def test_what_is_excepted_is_wished_for(
+    prompt: str, field: str, wished: object, ruled_out: list[str], known: Catalogue
+) -> None:
+    found = extract_from(BuildRequest(prompt=prompt), known)
+    assert (found.get(field), found.get("exclude"), found.not_understood) == (wished, ruled_out, [])
+
+
 def test_names_of_the_vocabulary_exist(known: Catalogue) -> None:
     words = vocabulary()
     named = {*words.short_names.values(), *words.skill_names, *words.thing_names, *preferences().helpers}

@@ -43,7 +43,7 @@ _ARTICLES = frozenset(
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need",
      "another"}
 )  # fmt: skip
-_JOINED = frozenset({"or", "nor"})
+_JOINED, _EXCEPT = frozenset({"or", "nor"}), frozenset({"except", "apart from", "aside from", "other than"})
 _TROUBLE = frozenset({"issue", "issues", "problem", "problems", "trouble", "troubles", "worries", "concerns"})
 _LIKE_EXCLUDED = 85.0
 _PREFERRED, _BEFORE = frozenset({"prefer", "rather", "sooner", "preferably"}), frozenset({"over", "than"})
@@ -195,7 +195,10 @@ def _exclusions(page: Page) -> list[Span]:
         whole = page.longest(i, page.lexicon.terms)
         liked_less = _is_liked_less(page, i)
         end = i + 1 if liked_less else page.longest(i, page.lexicon.vocabulary.negations)
-        if end == i or whole > end:
+        excepted = bool(found) and found[-1].end == i and page.join(i, end) in _EXCEPT  # "no minions except spectres"
+        if excepted and page.longest(end, page.lexicon.terms) > end:
+            page.take(i, end)
+        if end == i or whole > end or excepted:
             found += _lacking(page, i)
             i = max(whole, i + 1)
             continue
