@@ -50,6 +50,14 @@ def phrase(name: str) -> str:
     return " ".join(word.text for word in words_of(clean(name)))
 
 
+def comparable(value: object) -> str:
+    """Return a value of a constraint as it is compared: numbers as numbers, words without their writing."""
+    try:
+        return f"{float(str(value)):g}"
+    except ValueError:
+        return phrase(str(value).replace("_", " "))
+
+
 def with_article(noun: str) -> str:
     """Return the noun in small letters with its article: "an axe", "a shield"."""
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun.lower()}"

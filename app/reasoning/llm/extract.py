@@ -8,7 +8,7 @@ from app.core.errors import LlmBadOutput
 from app.knowledge.catalogue import Catalogue
 from app.knowledge.claims import NO_GROUNDS, SAYS, Grounds, founded, said
 from app.knowledge.values import Unusable, known_name, value_of
-from app.knowledge.words import by_phrase, closest_to, named, phrase
+from app.knowledge.words import by_phrase, closest_to, comparable, named, phrase
 from app.model.base import changed
 from app.model.constraints import (
     INVARIANTS,
@@ -24,7 +24,6 @@ from app.model.names import Provenance
 from app.model.record import BuildRequest
 from app.reasoning.llm.answers import ConstraintAnswer, ExtractAnswer, QuestionAnswer
 from app.reasoning.prompt.extract import extract_from
-from app.reasoning.prompt.phrases import comparable
 
 _MOST_ASSUMPTIONS = 8
 

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 
 from app.knowledge.exclusions import Exclusions
 from app.knowledge.vocabulary import Vocabulary
-from app.knowledge.words import Word, phrase
+from app.knowledge.words import Word, comparable, phrase
 from app.reasoning.prompt.lexicon import LESS, Lexicon, guesses
 from app.reasoning.prompt.page import Page, Span
 from app.reasoning.prompt.targets import Target, read_targets
@@ -43,6 +43,7 @@ _ARTICLES = frozenset(
      "having", "run", "running", "be", "with", "those", "these", "stupid", "annoying", "my", "all", "want", "need",
      "another"}
 )  # fmt: skip
+_NO_MATTER = frozenset({"dont care about", "do not care about", "dont care for", "do not care for"})
 _JOINED, _EXCEPT = frozenset({"or", "nor"}), frozenset({"except", "apart from", "aside from", "other than"})
 _TROUBLE = frozenset({"issue", "issues", "problem", "problems", "trouble", "troubles", "worries", "concerns"})
 _LIKE_EXCLUDED = 85.0
@@ -106,14 +107,6 @@ class PromptReading:
         )
 
 
-def comparable(value: object) -> str:
-    """Return a value of a constraint as it is compared: numbers as numbers, words without their writing."""
-    try:
-        return f"{float(str(value)):g}"
-    except ValueError:
-        return phrase(str(value).replace("_", " "))
-
-
 def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     """Read a prompt; never fails, whatever it is."""
     page = Page.of(prompt, lexicon)
@@ -128,9 +121,9 @@ def read(prompt: str, lexicon: Lexicon) -> PromptReading:
     budget = _budget(page)
     targets = read_targets(page)
     exclusions = _exclusions(page)
-    meant = [(one, page.lexicon.terms.get(one.phrase, ())) for one in exclusions]
-    exclusions = [one for one, meanings in meant if not {field for field, _ in meanings} & _NO_THINGS]
-    instead = [replace(one, meanings=_INSTEAD[own]) for one, meanings in meant for own in meanings if own in _INSTEAD]
+    meant = [(one, own) for one in exclusions for own in page.lexicon.terms.get(one.phrase, ())]
+    instead = [replace(one, meanings=_INSTEAD[own]) for one, own in meant if own in _INSTEAD]
+    exclusions = [one for one in exclusions if not _fields(page, one) & _NO_THINGS]
     spans = [*budget, *instead, *_phrases(page)]
     for start, end in _free_places(page, _COUNTED):
         page.strange.update(range(start, end))
@@ -196,16 +189,22 @@ def _exclusions(page: Page) -> list[Span]:
         liked_less = _is_liked_less(page, i)
         end = i + 1 if liked_less else page.longest(i, page.lexicon.vocabulary.negations)
         excepted = bool(found) and found[-1].end == i and page.join(i, end) in _EXCEPT  # "no minions except spectres"
-        if excepted and page.longest(end, page.lexicon.terms) > end:
-            page.take(i, end)
+        page.take(i, end if excepted and page.longest(end, page.lexicon.terms) > end else i)
         if end == i or whole > end or excepted:
             found += _lacking(page, i)
             i = max(whole, i + 1)
             continue
         spans = _excluded(page, i, end)
-        found += [] if liked_less else spans  # it is no wish, and need not stay out
+        if liked_less or page.join(i, end) in _NO_MATTER:  # then it is no wish, and need not stay out
+            found += [one for one in spans if _fields(page, one) & _NO_THINGS]
+        else:
+            found += spans
         i = max(end, spans[-1].end if spans else end)
     return found
+
+
+def _fields(page: Page, excluded: Span) -> set[str]:
+    return {field for field, _ in page.lexicon.terms.get(excluded.phrase, ())}
 
 
 def _is_liked_less(page: Page, at: int) -> bool:

@@ -222,9 +222,9 @@ class Effects:
             self._texts[node] = (node,) if fact.kind == "socket" or node in self.local else words
         return self._texts[node]
 
-    def is_target(self, node: int) -> bool:
-        """Return whether a route may end in the passive: an empty socket is no aim."""
-        return self.graph.nodes[node].kind != "socket" or self.sockets.is_worth_buying(node)
+    def is_target(self, socket: int) -> bool:
+        """Return whether a route may end in the socket: an empty one is no aim."""
+        return self.sockets.is_worth_buying(socket)
 
     def option(self, attribute: Attribute) -> Vector | None:
         """Return what a further attribute passive adds when it gives the attribute."""
