@@ -68,7 +68,7 @@ class Exclusions:
         terms = _canonical(written, vocabulary.exclusions)
         weapons = _canonical(written, vocabulary.weapons)
         loose = {word for word in written if not _canonical({word}, vocabulary.exclusions | vocabulary.weapons)}
-        people = _canonical(written, {**vocabulary.classes, **vocabulary.ascendancies})
+        people = _canonical(written, vocabulary.classes | vocabulary.ascendancies)
         return cls(written, terms, weapons, frozenset(loose), people)
 
     def gem(self, gem: GemFact) -> bool:

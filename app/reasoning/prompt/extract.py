@@ -14,7 +14,7 @@ from app.model.constraints import INVARIANTS, Invariant, InvariantSet, as_list
 from app.model.record import BuildRequest
 from app.reasoning.prompt.contradictions import settle_contradictions, without_excluded
 from app.reasoning.prompt.draft import Draft, Weight, settle_demands
-from app.reasoning.prompt.identity import Identity
+from app.reasoning.prompt.identity import Identity, open_classes
 from app.reasoning.prompt.lexicon import Lexicon
 from app.reasoning.prompt.phrases import PromptReading, read
 
@@ -133,9 +133,6 @@ def _subject(reading: PromptReading) -> str | None:
 
 
 def _ask_for_anything(draft: Draft, catalogue: Catalogue, unwanted: Set[str]) -> None:
-    every = [fact.name for fact in catalogue.classes]
-    options = [name for name in every if name not in unwanted] or every
+    options, known = open_classes(catalogue, unwanted, preferences().default_class)
     text = "I found no class, skill or damage type in that. What do you want to play?"
-    default = preferences().default_class
-    known = default if default in options else options[0]
     draft.ask(Weight.NOTHING_UNDERSTOOD, "class", text, options, known)

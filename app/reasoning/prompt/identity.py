@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import TypeVar
 
 from app.knowledge.catalogue import Catalogue
@@ -42,6 +42,13 @@ def _is_for_the_way(reading: PromptReading, span: Span) -> bool:
     texts = [word.text for word in reading.words]
     before, behind = " ".join(texts[: span.start]), " ".join(texts[span.end :])
     return bool(_BEFORE_EARLY.search(before) or _BEHIND_EARLY.match(behind))
+
+
+def open_classes(catalogue: Catalogue, unwanted: Set[str], usual: str) -> tuple[list[str], str]:
+    """Return the classes that are not ruled out, all where none is left, and which of them to assume."""
+    every = [fact.name for fact in catalogue.classes]
+    options = [name for name in every if name not in unwanted] or every
+    return options, usual if usual in options else options[0]
 
 
 class Identity:
@@ -224,9 +231,7 @@ class Identity:
         self._class_from_table("damage_type", "defence")
         self._class_from_hint("fallback_class")
         if not self._draft.has("class"):
-            known = self._catalogue.class_named(self._taste.default_class)
-            named = [*([known] if known is not None else []), *self._catalogue.classes]
-            taken = next((fact.name for fact in named if fact.name not in self._unwanted), named[0].name)
+            _, taken = open_classes(self._catalogue, self._unwanted, self._taste.default_class)
             self._draft.put("class", taken, Provenance.DEFAULT, "no class was named, and nothing points to one")
 
     def _gems(self, field: str) -> list[GemFact]:

@@ -260,7 +260,7 @@ def _is_close(words: Sequence[str], name: str, likeness: float, lexicon: Lexicon
     if words[0][0] != parts[0][0] or ("or" in words and "or" not in parts):  # "x or y" is no name of both
         return False
     sides = [" ".join(side) in lexicon.terms for side in (words[:-1], words[1:])] if len(words) > 1 else []
-    if any("".join(side) == "".join(parts) for side in (words[:-1], words[1:]) if len(words) > 1):
+    if len(words) > 1 and "".join(parts) in ("".join(words[:-1]), "".join(words[1:])):
         return False  # one of them says it already ("pathfinder is")
     if any(sides):  # a phrase and its neighbour mean themselves, two phrases whatever they are like ("lightning spark")
         return not all(sides) and len(parts) == len(words) and likeness >= _LIKE_KNOWN_WORD

@@ -189,7 +189,8 @@ def _exclusions(page: Page) -> list[Span]:
         liked_less = _is_liked_less(page, i)
         end = i + 1 if liked_less else page.longest(i, page.lexicon.vocabulary.negations)
         excepted = bool(found) and found[-1].end == i and page.join(i, end) in _EXCEPT  # "no minions except spectres"
-        page.take(i, end if excepted and page.longest(end, page.lexicon.terms) > end else i)
+        if excepted and page.longest(end, page.lexicon.terms) > end:
+            page.take(i, end)
         if end == i or whole > end or excepted:
             found += _lacking(page, i)
             i = max(whole, i + 1)

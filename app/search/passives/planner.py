@@ -183,11 +183,10 @@ class Planner:
 
     def _slopes_at(self, draft: TreeDraft) -> Slopes:
         """Return what is known of the slopes of the score at the draft: where a number shrinks, and where it grows."""
-        at = self._slopes[0] if self._slopes is not None else ()
-        if self._slopes is None or (at is not draft.vector and at != draft.vector):
-            unknown = [None] * len(draft.vector)
-            self._slopes = (draft.vector, (list(unknown), list(unknown)))
-        return self._slopes[1]
+        vector, known = draft.vector, self._slopes
+        if known is None or (known[0] is not vector and known[0] != vector):
+            known = self._slopes = (vector, ([None] * len(vector), [None] * len(vector)))
+        return known[1]
 
     def _slope(self, draft: TreeDraft, index: int, grows: bool) -> float:
         """Return the score gained per unit of the number when it grows, or lost per unit when it shrinks.

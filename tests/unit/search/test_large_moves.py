@@ -123,6 +123,13 @@ def test_a_crossed_tree_costs_the_same_and_has_a_limb_of_both(seed: int) -> None
     assert any((one.owned & donor.owned) - draft.owned and (one.owned & draft.owned) - donor.owned for one in trees)
 
 
+def test_nothing_is_taken_over_that_what_is_not_fixed_cannot_pay_for() -> None:
+    planner, draft, donor = grown_by_chance(0)
+    assert (len(planner.fixed), len(draft.owned)) == (28, 40)
+    assert crossed(planner, draft, donor) == []
+    assert crossed(replace(planner, fixed=frozenset()), draft, donor)
+
+
 def demanding(context: Context, seed: int, keystones: int = 0) -> tuple[SearchContext, PassiveGraph, Objective]:
     """A grid of damage and life by chance, and an objective that asks for more life than is there."""
     chance = random.Random(seed)
